@@ -1,0 +1,79 @@
+"""Files that are either whole or absent, and arrays without pickle."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fedbench.errors import DataError
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """Yield a temporary name beside ``path``; rename it to ``path`` on success, remove it on failure.
+
+    A crash, a full disk or a kill leaves either the old file or none, never half a file.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write ``text`` (UTF-8) as a whole file."""
+    with whole_file(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def write_json(path: Path, values: Any) -> None:
+    """Write ``values`` as sorted, indented JSON; NaN is refused because JSON has none."""
+    write_text(path, json.dumps(values, indent=1, sort_keys=True, allow_nan=False) + "\n")
+
+
+def sha256_of(path: Path) -> str:
+    """Return the sha256 of a file's bytes."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def write_arrays(path: Path, arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> None:
+    """Write named arrays and a JSON description as one npz; the same content gives the same bytes."""
+    text = np.array(json.dumps(meta, sort_keys=True, allow_nan=False))
+    with whole_file(path) as temporary:
+        with temporary.open("wb") as stream:
+            np.savez_compressed(stream, meta=text, **dict(arrays))
+
+
+def read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """Read what `write_arrays` wrote, never unpickling.
+
+    Raises:
+        DataError: the file is missing, truncated, or not such a file.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        meta = json.loads(str(arrays.pop("meta")))
+    except Exception as error:
+        raise DataError(
+            f"read arrays from {path}",
+            found=f"{type(error).__name__}: {error}",
+            allowed="an npz file written by fedbench",
+            remedy="delete the file and run the command that makes it again",
+        ) from error
+    return arrays, meta

@@ -1,0 +1,76 @@
+"""Write and read run records. Imports pyarrow, not pandas: training jobs write records."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from fedbench.errors import RecordError
+from fedbench.files import whole_file, write_json
+from fedbench.records.schema import COLUMNS, RunHeader
+from fedbench.settings import parse
+
+TABLE_SCHEMA = pa.schema([(name, pa.type_for_alias(kind)) for name, kind in COLUMNS.items()])
+
+
+@dataclass(frozen=True)
+class Record:
+    """A run record in memory: its header and its tidy table (`COLUMNS`)."""
+
+    header: RunHeader
+    table: pa.Table
+
+
+def record_paths(folder: Path, block: str) -> tuple[Path, Path]:
+    """Return the table's and the header's path of the record for a block of seeds in a run's folder."""
+    return folder / f"seeds-{block}.parquet", folder / f"seeds-{block}.json"
+
+
+def table_of(columns: dict[str, Sequence[object]]) -> pa.Table:
+    """Return a tidy table from columns, cast to the record schema."""
+    return pa.table(columns).select(list(COLUMNS)).cast(TABLE_SCHEMA)
+
+
+def write_record(path: Path, record: Record) -> None:
+    """Write ``path`` (parquet) and the header beside it; each file is whole or absent, the header comes last."""
+    with whole_file(path) as temporary:
+        pq.write_table(record.table, temporary, compression="zstd", write_statistics=False)
+    write_json(path.with_suffix(".json"), record.header.model_dump(mode="json"))
+
+
+def read_record(path: Path) -> Record:
+    """Read a record from its parquet path.
+
+    Raises:
+        RecordError: one of the two files is missing or damaged, or has other columns than `COLUMNS`.
+        ConfigurationError: the header breaks its schema.
+    """
+    header = parse(RunHeader, _read_header(path.with_suffix(".json")), str(path.with_suffix(".json")))
+    try:
+        table = pq.read_table(path, partitioning=None)
+    except (OSError, pa.ArrowException) as error:
+        raise RecordError(f"read the record {path}", found=str(error), remedy=_AGAIN) from error
+    if table.schema.names != list(COLUMNS):
+        raise RecordError(
+            f"read the record {path}",
+            found=f"columns {', '.join(table.schema.names)}",
+            allowed=f"columns {', '.join(COLUMNS)}",
+            remedy=_AGAIN,
+        )
+    return Record(header, table.cast(TABLE_SCHEMA))
+
+
+_AGAIN = "delete the file and run the job again"
+
+
+def _read_header(path: Path) -> dict[str, object]:
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise RecordError(f"read the record header {path}", found=str(error), remedy=_AGAIN) from error
+    return dict(values)
