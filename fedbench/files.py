@@ -28,8 +28,8 @@ def whole_file(path: Path) -> Iterator[Path]:
     temporary = Path(name)
     try:
         yield temporary
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
+        temporary.chmod(0o644)
+        temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -54,9 +54,8 @@ def sha256_of(path: Path) -> str:
 def write_arrays(path: Path, arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> None:
     """Write named arrays and a JSON description as one npz; the same content gives the same bytes."""
     text = np.array(json.dumps(meta, sort_keys=True, allow_nan=False))
-    with whole_file(path) as temporary:
-        with temporary.open("wb") as stream:
-            np.savez_compressed(stream, meta=text, **dict(arrays))
+    with whole_file(path) as temporary, temporary.open("wb") as stream:
+        np.savez_compressed(stream, **{"meta": text, **arrays})
 
 
 def read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:

@@ -1,0 +1,1 @@
+"""Loaders: raw files to one canonical data set file."""

@@ -1,0 +1,1 @@
+"""Rounds: local training of packed clients, mixing, evaluation, accounting."""

@@ -1,0 +1,1 @@
+"""Federated methods, one file each, found by name."""

@@ -1,0 +1,1 @@
+"""Cutting a data set into clients, and checking and describing the cut."""

@@ -13,7 +13,14 @@ from pydantic import Field, model_validator
 from fedbench.settings import Settings
 
 SCHEMA_VERSION = 1
-COLUMNS = {"seed": "int32", "client": "int32", "round": "int32", "split": "string", "metric": "string", "value": "double"}
+COLUMNS = {
+    "seed": "int32",
+    "client": "int32",
+    "round": "int32",
+    "split": "string",
+    "metric": "string",
+    "value": "double",
+}
 SPLITS = ("train", "val", "test", "none")
 
 

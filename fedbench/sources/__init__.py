@@ -1,0 +1,1 @@
+"""Raw files: the catalogue of where they come from, and fetching with checksums."""

@@ -1,0 +1,1 @@
+"""Figures read off records: selection of rounds, spread over seeds, rank correlation."""

@@ -1,0 +1,1 @@
+"""Run records to tables with verdicts, as CSV, LaTeX and Markdown."""

@@ -1,0 +1,1 @@
+"""What a client's data, loss and metric are, per task."""
