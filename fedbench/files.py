@@ -53,7 +53,7 @@ def sha256_of(path: Path) -> str:
 
 def write_arrays(path: Path, arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> None:
     """Write named arrays and a JSON description as one npz; the same content gives the same bytes."""
-    text = np.array(json.dumps(meta, sort_keys=True, allow_nan=False))
+    content: dict[str, Any] = {"meta": np.array(json.dumps(meta, sort_keys=True, allow_nan=False)), **arrays}
     with whole_file(path) as temporary, temporary.open("wb") as stream:
         np.savez_compressed(stream, **{"meta": text, **arrays})
 

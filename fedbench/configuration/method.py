@@ -1,4 +1,7 @@
-"""Method files: a method's label and its named variants. Optional: without one, a method has one variant, ``default``."""
+"""Method files: a method's label and its named variants.
+
+Optional: without one, a method has one variant, ``default``.
+"""
 
 from __future__ import annotations
 
