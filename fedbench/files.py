@@ -55,7 +55,7 @@ def write_arrays(path: Path, arrays: Mapping[str, np.ndarray], meta: Mapping[str
     """Write named arrays and a JSON description as one npz; the same content gives the same bytes."""
     content: dict[str, Any] = {"meta": np.array(json.dumps(meta, sort_keys=True, allow_nan=False)), **arrays}
     with whole_file(path) as temporary, temporary.open("wb") as stream:
-        np.savez_compressed(stream, **{"meta": text, **arrays})
+        np.savez_compressed(stream, **content)
 
 
 def read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
