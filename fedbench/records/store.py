@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -31,7 +32,7 @@ def record_paths(folder: Path, block: str) -> tuple[Path, Path]:
     return folder / f"seeds-{block}.parquet", folder / f"seeds-{block}.json"
 
 
-def table_of(columns: dict[str, Sequence[object]]) -> pa.Table:
+def table_of(columns: Mapping[str, Any]) -> pa.Table:
     """Return a tidy table from columns, cast to the record schema."""
     return pa.table(columns).select(list(COLUMNS)).cast(TABLE_SCHEMA)
 

@@ -1,0 +1,173 @@
+"""A training job: one block of seeds of one cell, from files to a run record."""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import torch
+
+from fedbench.configuration.method import label_of
+from fedbench.configuration.run import RunName, RunSettings, resolve
+from fedbench.engine.progress import log_progress
+from fedbench.engine.resume import FinishedSeeds
+from fedbench.engine.run import Outcome, Place, run
+from fedbench.files import sha256_of
+from fedbench.kernels.allocator import keep_freed_memory
+from fedbench.methods.base import Method
+from fedbench.methods.registry import build
+from fedbench.provenance import code_digest, versions
+from fedbench.records.schema import Digests, RunHeader, SeedCost
+from fedbench.records.store import Record, table_of, write_record
+from fedbench.settings import digest_of
+from fedbench.tasks.node_arrays import NodeProblem, load_problem
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to train and from which files.
+
+    Args:
+        name: protocol, data set, partition, method, variant.
+        seeds: run seeds, trained one after another on a CPU and at once on a GPU.
+        configs: the ``configs`` folder.
+        dataset_file: data set file.
+        partition_file: partition file.
+        device: ``cpu`` or ``cuda``.
+        state: folder in which finished seeds survive a killed job, or None.
+    """
+
+    name: RunName
+    seeds: tuple[int, ...]
+    configs: Path
+    dataset_file: Path
+    partition_file: Path
+    device: str = "cpu"
+    state: Path | None = None
+
+
+def train(job: Job) -> Record:
+    """Train a job and return its record; seeds finished by an earlier, killed attempt are not trained again.
+
+    Raises:
+        ConfigurationError: unknown names or settings.
+        DataError: a file is missing, damaged or doesn't fit.
+        TrainingError: a loss is not finite; earlier seeds stay in ``job.state``.
+    """
+    use_one_thread()
+    settings = resolve(job.name, job.configs)
+    method = build(job.name.method, settings.method, settings.training)
+    problem = load_problem(job.dataset_file, job.partition_file)
+    digests = digests_of(job, settings)
+    finished = FinishedSeeds(job.state, digests, job.device)
+    startup = time.process_time()
+    for seeds in _waiting(job, finished):
+        started = time.perf_counter(), time.process_time()
+        outcome = run(method, problem, seeds, _place(job), log_progress(job.name, seeds, method.training.rounds))
+        _keep(finished, outcome, seeds, started)
+    return assemble(job, settings, problem, method, finished, startup)
+
+
+def train_to(job: Job, out: Path) -> None:
+    """Train a job, write its record to ``out``, and forget the finished seeds it kept."""
+    record = train(job)
+    write_record(out, record)
+
+
+def use_one_thread() -> None:
+    """One thread a job: two jobs on two cores beat one job on two threads, and sums keep their order."""
+    torch.set_num_threads(1)
+    keep_freed_memory()
+
+
+def digests_of(job: Job, settings: RunSettings) -> Digests:
+    """Return the digests of everything the job depends on."""
+    return Digests(
+        settings=digest_of(settings.model_dump(mode="json")),
+        dataset=sha256_of(job.dataset_file),
+        partition=sha256_of(job.partition_file),
+        code=code_digest(job.name.method),
+    )
+
+
+def _waiting(job: Job, finished: FinishedSeeds) -> Iterator[tuple[int, ...]]:
+    """Yield the seeds still to train, in the groups that are computed at once."""
+    waiting = tuple(seed for seed in job.seeds if not finished.has(seed))
+    if job.device == "cpu":
+        yield from ((seed,) for seed in waiting)
+    elif waiting:
+        yield waiting
+
+
+def _place(job: Job) -> Place:
+    return Place(torch.float32, torch.device(job.device))
+
+
+def _keep(finished: FinishedSeeds, outcome: Outcome, seeds: tuple[int, ...], started: tuple[float, float]) -> None:
+    """Store each seed's table and its share of the costs."""
+    wall, total = time.perf_counter() - started[0], time.process_time() - started[1]
+    for seed in seeds:
+        cost = SeedCost(
+            seed=seed,
+            steps=outcome.steps,
+            parameters=outcome.parameters,
+            bytes_up=outcome.bytes_up,
+            bytes_down=outcome.bytes_down,
+            training_seconds=round(outcome.training_seconds / len(seeds), 4),
+            evaluation_seconds=round(outcome.evaluation_seconds / len(seeds), 4),
+            total_seconds=round(total / len(seeds), 4),
+            wall_seconds=round(wall / len(seeds), 4),
+        )
+        finished.add(seed, table_of(outcome.history.columns(seed)), cost, diagnostics(outcome, seed))
+
+
+def diagnostics(outcome: Outcome, seed: int) -> dict[str, Any]:
+    """Return what explains a seed's figures: the last round's mixing matrix, rounded to 6 digits."""
+    if outcome.final_mixing is None:
+        return {}
+    matrix = outcome.final_mixing[outcome.cell.seeds.index(seed)]
+    return {"final_mixing": [[round(value, 6) for value in row] for row in matrix.tolist()]}
+
+
+def assemble(
+    job: Job, settings: RunSettings, problem: NodeProblem, method: Method[Any], finished: FinishedSeeds, startup: float
+) -> Record:
+    """Return the record of all seeds of a job."""
+    parts = [finished.get(seed) for seed in job.seeds]
+    header = RunHeader(
+        task=method.training.task,
+        protocol=job.name.protocol,
+        dataset=job.name.dataset,
+        partition=job.name.partition,
+        clients=problem.clients,
+        method=job.name.method,
+        variant=job.name.variant,
+        label=label_of(job.name.method, job.name.variant, job.configs),
+        seeds=job.seeds,
+        settings=settings.model_dump(mode="json"),
+        digests=digests_of(job, settings),
+        versions=versions(),
+        device=device_name(job.device),
+        peak_memory_mb=round(peak_memory_mb(), 1),
+        startup_seconds=round(startup, 3),
+        costs=tuple(part.cost for part in parts),
+        diagnostics={str(part.cost.seed): part.diagnostics for part in parts if part.diagnostics},
+    )
+    return Record(header, pa.concat_tables([part.table for part in parts]))
+
+
+def device_name(device: str) -> str:
+    """Return ``cpu``, or the name of the GPU."""
+    return device if device == "cpu" else torch.cuda.get_device_name()
+
+
+def peak_memory_mb() -> float:
+    """Return the largest resident set of this process, in MB."""
+    unit = 1.0 if sys.platform == "darwin" else 1024.0
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6

@@ -1,0 +1,30 @@
+"""One line an evaluation on stderr: where a run is, how good, and when it will be done."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from fedbench.configuration.run import RunName
+from fedbench.engine.history import History
+
+
+def log_progress(name: RunName, seeds: tuple[int, ...], rounds: int) -> Callable[[int, History], None]:
+    """Return a callback that prints round, mean client accuracy so far, and the time left."""
+    started = time.perf_counter()
+
+    def report(round: int, history: History) -> None:
+        left = (time.perf_counter() - started) / round * (rounds - round)
+        figures = "  ".join(f"{split} {_mean(history, split):6.2%}" for split in ("val", "test"))
+        who = ",".join(map(str, seeds))
+        print(f"{name} seed {who}  round {round:>4}/{rounds}  {figures}  ETA {left:6.1f} s", file=sys.stderr)
+
+    return report
+
+
+def _mean(history: History, split: str) -> float:
+    values = next(v for _, s, metric, v in reversed(history.entries) if s == split and metric == "accuracy")
+    return float(np.nanmean(values))

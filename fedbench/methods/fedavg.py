@@ -1,0 +1,36 @@
+"""FedAvg: the server averages what the clients trained (McMahan et al., AISTATS 2017, algorithm 1)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+from torch import Tensor
+
+from fedbench.methods.base import Cell, Method, rows_of, uniform_rows
+from fedbench.models.parameters import Parameters
+from fedbench.settings import Settings
+
+
+class FedAvgSettings(Settings):
+    """Settings of FedAvg."""
+
+    weights: Literal["uniform", "nodes", "train_nodes"] = Field(
+        "uniform",
+        description="client weights in the average. The algorithm weighs by data points; FED-PUB's and FedAux's "
+        "released code averages uniformly (its 'train_size' is the length of a list of one), and so do their tables",
+    )
+
+
+class FedAvg(Method[FedAvgSettings]):
+    """w <- sum_k p_k w_k with p_k proportional to the chosen client weights."""
+
+    Settings = FedAvgSettings
+    source = "McMahan et al., Communication-efficient learning of deep networks from decentralized data, AISTATS 2017"
+
+    def mixing(self, uploads: Parameters, cell: Cell) -> Tensor:
+        """Return W whose rows are all p."""
+        sizes = {"nodes": cell.nodes, "train_nodes": cell.train_nodes}
+        if self.settings.weights == "uniform":
+            return uniform_rows(cell)
+        return rows_of(sizes[self.settings.weights], cell)

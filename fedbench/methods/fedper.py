@@ -1,0 +1,15 @@
+"""FedPer: shared base layers, personal head (Arivazhagan et al., arXiv 1912.00818, algorithm 1)."""
+
+from __future__ import annotations
+
+from fedbench.methods.base import Method, NoSettings
+
+
+class FedPer(Method[NoSettings]):
+    """The graph convolutions are averaged; the classifier never leaves the client."""
+
+    source = "Arivazhagan et al., Federated learning with personalization layers, arXiv 1912.00818"
+
+    def shares(self, parameter: str) -> bool:
+        """Share the base layers."""
+        return not parameter.startswith("classifier.")

@@ -1,0 +1,112 @@
+"""Runs a method in the suite's engine and in the plain program from the same start, and hands back both."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from fedbench.configuration.merge import merged
+from fedbench.configuration.method import load_method_file
+from fedbench.configuration.protocol import TrainingSettings
+from fedbench.engine.cohort import Cohort, initial_parameters, start_cohort
+from fedbench.engine.history import History
+from fedbench.engine.run import Outcome, Place, describe, run
+from fedbench.kernels.dropout import client_keys, draw_keep
+from fedbench.methods.base import Method
+from fedbench.methods.registry import build, method_names
+from fedbench.tasks.node_arrays import ClientGraph, NodeProblem
+from tests.reference.federation import Graph, Trace, federate
+from tests.reference.names import start_from
+from tests.reference.plans import PLANS
+
+CONFIGS = Path(__file__).resolve().parents[2] / "configs"
+
+
+def variants() -> list[tuple[str, str]]:
+    """Return every (method, variant) of the suite."""
+    return [(name, variant) for name in method_names() for variant in load_method_file(name, CONFIGS).variants]
+
+
+def method_of(name: str, variant: str, training: dict[str, Any]) -> Method[Any]:
+    """Return a method as its variant says, on a small schedule."""
+    chosen = load_method_file(name, CONFIGS).variants[variant]
+    values = merged(chosen.training, training)
+    return build(name, chosen.method, TrainingSettings.model_validate(values))
+
+
+def plain_graph(graph: ClientGraph, width: int, dtype: torch.dtype) -> Graph:
+    x = torch.zeros(graph.size, width, dtype=dtype)
+    x[graph.feature_rows, graph.feature_columns] = torch.from_numpy(graph.feature_values).to(dtype)
+    tensors = (torch.from_numpy(np.asarray(a)).long() for a in (graph.edges, graph.labels, graph.split, graph.owner))
+    return Graph(x, *tensors)
+
+
+def run_plain(method: Method[Any], name: str, problem: NodeProblem, seed: int, place: Place) -> Trace:
+    """Run the plain program of a method."""
+    training, model = method.training, method.training.model
+    shapes = [problem.whole_graph()] if method.pooled else problem.client_graphs()
+    graphs = [plain_graph(graph, problem.width, place.dtype) for graph in shapes]
+    cell = describe(problem, method, (seed,), place)
+    initial = {n: v[0].detach() for n, v in initial_parameters(cell, method.network(cell)).items()}
+    keys = client_keys(seed, range(len(graphs)))
+
+    def keep(client: int, round: int, epoch: int) -> list[torch.Tensor] | None:
+        return [
+            _mask(keys[client], (round, epoch, layer), graphs[client], model) for layer in range(1, model.layers + 1)
+        ]
+
+    shape = {"features": problem.width, "classes": problem.classes, "layers": model.layers, "width": model.width,
+             "readout": model.readout, "proxy": _proxy(method, cell)}  # fmt: skip
+    plan = PLANS[name](method.settings, shape)
+    plan.epochs = lambda client, round: int(method.local_epochs(round, cell)[0, client])
+    if name == "majority":
+        return _majority(graphs, problem, training.rounds)
+    return federate(
+        plan, graphs, lambda module: start_from(module, initial), keep if model.dropout else lambda *_: None,
+        clients=problem.clients, rounds=training.rounds, lr=training.learning_rate,
+        weight_decay=training.weight_decay, scale=1 / (1 - model.dropout),
+    )  # fmt: skip
+
+
+def _majority(graphs: list[Graph], problem: NodeProblem, rounds: int) -> Trace:
+    trace = Trace()
+    for split, code in (("val", 1), ("test", 2)):
+        row = []
+        for graph in graphs:
+            top = torch.bincount(graph.y[graph.split == 0], minlength=problem.classes).argmax()
+            row.append(float((graph.y[graph.split == code] == top).double().mean()))
+        trace.accuracy[split] = [row] * rounds
+    return trace
+
+
+def _mask(key: tuple[int, int], counter: tuple[int, int, int], graph: Graph, model: Any) -> torch.Tensor:
+    out = np.zeros(len(graph.x) * model.width, dtype=np.uint8)
+    draw_keep(out, key, counter, model.dropout)
+    return torch.from_numpy(out).view(len(graph.x), model.width).to(graph.x.dtype)
+
+
+def _proxy(method: Method[Any], cell: Any) -> Any:
+    """Return FED-PUB's random graph as features and edges, recovered from what the server publishes."""
+    public = method.public(cell)
+    if public is None:
+        return None
+    adjacency, propagated = public.adjacency[0], public.features[0]
+    features = torch.linalg.solve(adjacency, propagated)
+    edges = (adjacency * (1 - torch.eye(len(adjacency), dtype=adjacency.dtype))).nonzero().T
+    return features, edges
+
+
+def run_suite(method: Method[Any], problem: NodeProblem, seeds: tuple[int, ...], place: Place) -> Outcome:
+    """Run a method in the engine."""
+    return run(method, problem, seeds, place)
+
+
+def series(history: History, split: str, metric: str) -> np.ndarray:
+    """Return one figure by round, [rounds, seeds * clients]."""
+    return np.stack([values for _, s, m, values in history.entries if (s, m) == (split, metric)])
+
+
+__all__ = ["Cohort", "method_of", "run_plain", "run_suite", "series", "start_cohort", "variants"]
