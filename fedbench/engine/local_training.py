@@ -61,7 +61,7 @@ def _require_finite(total: Tensor, loss: Tensor, cohort: Cohort, round: int) -> 
     seed, client = cohort.cell.seeds[bad // cohort.cell.clients], bad % cohort.cell.clients
     raise TrainingError(
         f"train round {round}",
-        found=f"a loss that is not finite: {float(loss[bad])} (seed {seed}, client {client}; all terms {float(total)})",
+        found=f"a loss that is not finite: {float(loss[bad].detach())} (seed {seed}, client {client}; all terms {float(total.detach())})",
         allowed="finite losses",
         remedy="lower the learning rate or the method's penalty weights; no record was written",
     )

@@ -134,7 +134,8 @@ def _note(outcome: Outcome, round: int, loss: Tensor, weights: Tensor | None, me
     outcome.final_mixing = weights
     if not measured:
         return
-    outcome.history.add(round, "train", "loss", loss)
+    if outcome.parameters:
+        outcome.history.add(round, "train", "loss", loss)
     if weights is not None:
         outcome.history.add(round, "none", "self_weight", weights.diagonal(dim1=1, dim2=2))
 

@@ -1,0 +1,150 @@
+"""What the engine promises beside being equal to the plain program."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from fedbench.configuration.protocol import TrainingSettings
+from fedbench.engine.adam import AdamSettings, StackedAdam
+from fedbench.engine.run import Place, run
+from fedbench.errors import DataError, TrainingError
+from fedbench.methods.base import Cell, Method
+from fedbench.methods.fedavg import FedAvg, FedAvgSettings
+from fedbench.tasks.node import pack
+from tests.reference.match import method_of, run_plain, series, variants
+from tests.toys import toy_problem
+
+SMALL: dict[str, Any] = {"rounds": 5, "model": {"width": 8}}
+DOUBLE = Place(torch.float64)
+
+
+@pytest.mark.parametrize(("name", "variant"), variants())
+def test_a_seed_alone_equals_the_seed_in_a_block(name: str, variant: str) -> None:
+    problem, method = toy_problem(), method_of(name, variant, SMALL)
+    block = run(method, problem, (0, 1, 2, 3, 4), DOUBLE)
+    alone = run(method, problem, (3,), DOUBLE)
+    for split, metric in (("val", "accuracy"), ("test", "accuracy")):
+        together = series(block.history, split, metric).reshape(len(series(alone.history, split, metric)), 5, -1)
+        assert np.allclose(together[:, 3], series(alone.history, split, metric))
+    if alone.parameters:
+        losses = series(block.history, "train", "loss").reshape(method.training.rounds, 5, -1)[:, 3]
+        assert np.allclose(losses, series(alone.history, "train", "loss"), atol=1e-9, rtol=0)
+
+
+def test_the_same_run_twice_is_the_same_to_the_last_bit() -> None:
+    problem, method = toy_problem(), method_of("fedaux", "paper", SMALL)
+    first, second = (run(method, problem, (0,), Place()) for _ in range(2))
+    assert np.array_equal(series(first.history, "train", "loss"), series(second.history, "train", "loss"))
+
+
+class Uneven(Method[Any]):
+    """FedAvg in which client k takes k + 1 local epochs."""
+
+    def local_epochs(self, round: int, cell: Cell) -> Tensor:
+        return torch.arange(1, cell.clients + 1).expand(len(cell.seeds), -1)
+
+
+def test_clients_with_fewer_local_epochs_stand_still(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tests.reference import match
+    from tests.reference.plans import PLANS
+
+    problem = toy_problem()
+    method = Uneven(FedAvgSettings(), TrainingSettings.model_validate(SMALL))
+    monkeypatch.setitem(match.PLANS, "uneven", PLANS["fedavg"])
+    ours, plain = run(method, problem, (1,), DOUBLE), run_plain(method, "uneven", problem, 1, DOUBLE)
+    assert np.allclose(series(ours.history, "train", "loss"), plain.loss, atol=1e-9, rtol=0)
+    assert ours.steps == 5 * 3
+
+
+def test_adam_keeps_inactive_clients_untouched() -> None:
+    stack = torch.randn(3, 4, 2, dtype=torch.float64)
+    plain = [torch.nn.Parameter(stack[i].clone()) for i in range(3)]
+    optimisers = [torch.optim.Adam([p], lr=0.1, weight_decay=0.01) for p in plain]
+    ours = StackedAdam({"w": stack}, AdamSettings(0.1, 0.01))
+    for step, active in enumerate([(1, 1, 1), (1, 0, 1), (0, 1, 0), (1, 1, 1)]):
+        gradients = torch.randn(3, 4, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(step))
+        ours.step([gradients], [bool(a) for a in active])
+        for i in (i for i in range(3) if active[i]):
+            plain[i].grad = gradients[i]
+            optimisers[i].step()
+    assert all(torch.allclose(stack[i], plain[i], atol=1e-12) for i in range(3))
+
+
+def test_optimiser_state_can_be_reset_each_round() -> None:
+    problem = toy_problem()
+    kept, reset = (
+        run(method_of("fedavg", "default", SMALL | {"keep_optimiser_state": keep}), problem, (0,), DOUBLE)
+        for keep in (True, False)
+    )
+    losses = [series(outcome.history, "train", "loss") for outcome in (kept, reset)]
+    assert np.allclose(losses[0][:2], losses[1][:2])
+    assert not np.allclose(losses[0][2], losses[1][2])
+
+
+def test_traffic_is_counted_by_hand() -> None:
+    problem = toy_problem()  # 12 features, 4 classes, 3 clients
+    weights = 12 * 8 + 8 + 8 * 8 + 8 + 8 * 4 + 4
+    fedavg = run(method_of("fedavg", "default", SMALL), problem, (0,), DOUBLE)
+    assert (fedavg.parameters, fedavg.bytes_up, fedavg.bytes_down) == (weights, *(5 * 3 * 4 * weights,) * 2)
+    fedper = run(method_of("fedper", "default", SMALL), problem, (0,), DOUBLE)
+    assert fedper.bytes_up == 5 * 3 * 4 * (weights - 8 * 4 - 4)
+    fedpub = run(method_of("fedpub", "released", SMALL), problem, (0,), DOUBLE)
+    assert (fedpub.bytes_up, fedpub.bytes_down) == (5 * 3 * 4 * (weights + 8), 5 * 3 * 4 * weights)
+    assert run(method_of("local", "default", SMALL), problem, (0,), DOUBLE).bytes_up == 0
+
+
+def test_an_empty_mask_gives_no_accuracy_rather_than_a_perfect_one() -> None:
+    problem = toy_problem()
+    emptied = problem.partition["client"] == 1
+    problem.partition["split"][emptied & (problem.partition["split"] == 1)] = 3
+    outcome = run(method_of("fedavg", "default", SMALL), problem, (0,), DOUBLE)
+    values = series(outcome.history, "val", "accuracy")
+    assert np.isnan(values[:, 1]).all()
+    assert np.isfinite(values[:, [0, 2]]).all()
+
+
+def test_a_client_without_training_nodes_stays_finite() -> None:
+    problem = toy_problem()
+    emptied = problem.partition["client"] == 1
+    problem.partition["split"][emptied & (problem.partition["split"] == 0)] = 3
+    outcome = run(method_of("fedaux", "paper", SMALL), problem, (0,), DOUBLE)
+    assert np.array_equal(series(outcome.history, "train", "loss")[:, 1], np.zeros(5))
+
+
+def test_a_class_absent_from_a_client_is_no_error() -> None:
+    problem = toy_problem()
+    problem.data["y"][problem.partition["client"] == 0] = 2
+    outcome = run(method_of("majority", "default", SMALL), problem, (0,), DOUBLE)
+    assert np.array_equal(series(outcome.history, "test", "accuracy")[:, 0], np.ones(5))
+
+
+def test_a_loss_that_is_not_finite_stops_with_the_place() -> None:
+    problem = toy_problem()
+    problem.data["x_data"][problem.data["x_indptr"][20]] = np.inf  # node 20 belongs to client 1
+    with pytest.raises(TrainingError, match=r"seed 4, client 1"):
+        run(method_of("fedavg", "default", SMALL), problem, (4,), DOUBLE)
+
+
+def test_the_whole_graph_needs_disjoint_clients() -> None:
+    problem = toy_problem()
+    problem.partition["node"][0] = 1
+    with pytest.raises(DataError, match="several clients"):
+        run(method_of("centralised", "default", SMALL), problem, (0,), DOUBLE)
+
+
+def test_padding_changes_nothing() -> None:
+    problem = toy_problem((5, 40, 6))
+    block = pack(problem, 1, pooled=False, dtype=torch.float64, device=torch.device("cpu"))
+    assert (block.slots, block.sizes) == (40, (5, 40, 6))
+    assert float(block.present.sum()) == 51
+    assert FedAvg.source
+
+
+def test_evaluation_can_be_less_frequent_but_never_misses_the_last_round() -> None:
+    outcome = run(method_of("fedavg", "default", SMALL | {"evaluate_every": 3}), toy_problem(), (0,), DOUBLE)
+    assert sorted({entry[0] for entry in outcome.history.entries}) == [3, 5]
