@@ -21,7 +21,7 @@ from fedbench.engine.run import Outcome, Place, run
 from fedbench.files import sha256_of
 from fedbench.kernels.allocator import keep_freed_memory
 from fedbench.methods.base import Method
-from fedbench.methods.registry import build
+from fedbench.methods.registry import build, require_method
 from fedbench.provenance import code_digest, versions
 from fedbench.records.schema import Digests, RunHeader, SeedCost
 from fedbench.records.store import Record, table_of, write_record
@@ -61,6 +61,7 @@ def train(job: Job) -> Record:
         TrainingError: a loss is not finite; earlier seeds stay in ``job.state``.
     """
     use_one_thread()
+    require_method(job.name.method)
     settings = resolve(job.name, job.configs)
     method = build(job.name.method, settings.method, settings.training)
     problem = load_problem(job.dataset_file, job.partition_file)
@@ -75,9 +76,10 @@ def train(job: Job) -> Record:
 
 
 def train_to(job: Job, out: Path) -> None:
-    """Train a job, write its record to ``out``, and forget the finished seeds it kept."""
+    """Train a job, write its record to ``out``, and forget the finished seeds kept for a second attempt."""
     record = train(job)
     write_record(out, record)
+    FinishedSeeds(job.state, record.header.digests, job.device).forget()
 
 
 def use_one_thread() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -59,11 +60,19 @@ class FinishedSeeds:
                 pq.write_table(table, temporary)
             write_json(path.with_suffix(".json"), {"cost": cost.model_dump(), "diagnostics": diagnostics})
 
+    def forget(self) -> None:
+        """Remove what is on disk: the record has been written."""
+        folder = self._home()
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+
     def _path(self, seed: int) -> Path | None:
-        if self.folder is None:
-            return None
+        folder = self._home()
+        return folder / f"seed-{seed}.parquet" if folder else None
+
+    def _home(self) -> Path | None:
         key = digest_of({"digests": self.digests.model_dump(), "device": self.device})
-        return self.folder / key / f"seed-{seed}.parquet"
+        return self.folder / key if self.folder else None
 
 
 def _read(path: Path) -> SeedResult:

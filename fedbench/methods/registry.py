@@ -23,11 +23,11 @@ def method_names() -> list[str]:
     return sorted(name for name in names - _NOT_METHODS if not name.startswith("_"))
 
 
-def method_class(name: str) -> type[Method[Any]]:
-    """Return a method's class.
+def require_method(name: str) -> None:
+    """Check that a method exists, without importing it.
 
     Raises:
-        ConfigurationError: there is no such method, or its module doesn't hold exactly one.
+        ConfigurationError: it doesn't; names the nearest.
     """
     if name not in method_names():
         raise ConfigurationError(
@@ -36,6 +36,15 @@ def method_class(name: str) -> type[Method[Any]]:
             allowed=", ".join(method_names()),
             remedy="correct the name, or add the file",
         )
+
+
+def method_class(name: str) -> type[Method[Any]]:
+    """Return a method's class.
+
+    Raises:
+        ConfigurationError: there is no such method, or its module doesn't hold exactly one.
+    """
+    require_method(name)
     module = importlib.import_module(f"fedbench.methods.{name}")
     own: list[type[Method[Any]]] = [
         c for _, c in inspect.getmembers(module, inspect.isclass) if _is_method_of(c, module.__name__)

@@ -1,0 +1,153 @@
+"""A training job from files to a record: what it writes, how it fails, how it resumes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fedbench.configuration.run import RunName
+from fedbench.engine import job as jobs
+from fedbench.engine.job import Job, train, train_to
+from fedbench.errors import ConfigurationError, DataError, TrainingError
+from fedbench.files import write_arrays
+from fedbench.records.store import read_record
+from tests.toys import toy_problem
+
+CONFIGS = Path(__file__).resolve().parents[2] / "configs"
+NAME = RunName(protocol="smoke", dataset="toy", partition="toy-3", method="fedaux", variant="released")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    problem = toy_problem()
+    dataset, partition = tmp_path / "toy.npz", tmp_path / "toy-3.npz"
+    write_arrays(dataset, dict(problem.data), {"dataset": "toy", "classes": 4})
+    write_arrays(partition, dict(problem.partition), {"dataset": "toy", "clients": 3})
+    return dataset, partition
+
+
+def job_of(files: tuple[Path, Path], seeds: tuple[int, ...] = (0, 1), state: Path | None = None, **name: str) -> Job:
+    return Job(NAME.model_copy(update=name), seeds, CONFIGS, *files, state=state)
+
+
+def test_a_record_holds_every_seed_client_round(files: tuple[Path, Path], tmp_path: Path) -> None:
+    out = tmp_path / "seeds-0-1.parquet"
+    train_to(job_of(files), out)
+    record = read_record(out)
+    header, table = record.header, record.table.to_pandas()
+    rounds = header.settings["training"]["rounds"]
+    test = table[(table.split == "test") & (table.metric == "accuracy")]
+    assert len(test) == 2 * 3 * rounds
+    assert (header.seeds, header.clients, header.method) == ((0, 1), 3, "fedaux")
+    assert [cost.seed for cost in header.costs] == [0, 1]
+    assert header.costs[0].training_seconds > 0 and header.peak_memory_mb > 50 and header.startup_seconds > 0
+    assert np.allclose(np.sum(header.diagnostics["1"]["final_mixing"], axis=1), 1.0, atol=1e-4)
+
+
+def test_a_seed_is_the_same_in_any_block(files: tuple[Path, Path]) -> None:
+    block, alone = train(job_of(files, (0, 1, 2))), train(job_of(files, (2,)))
+    frame = block.table.to_pandas()
+    assert frame[frame.seed == 2].reset_index(drop=True).equals(alone.table.to_pandas())
+
+
+def test_digests_follow_what_they_name(files: tuple[Path, Path]) -> None:
+    one, other = train(job_of(files)), train(job_of(files, method="fedavg", variant="default"))
+    assert one.header.digests.dataset == other.header.digests.dataset
+    assert one.header.digests.settings != other.header.digests.settings
+    assert one.header.digests.code != other.header.digests.code
+
+
+def test_finished_seeds_survive_a_failure_and_are_not_trained_again(
+    files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state, out, trained, run = tmp_path / "state", tmp_path / "seeds-0-2.parquet", [], jobs.run
+
+    def failing(method, problem, seeds, *rest):  # type: ignore[no-untyped-def]
+        trained.append(seeds[0])
+        if trained == [0, 1]:
+            raise TrainingError("stopped here")
+        return run(method, problem, seeds, *rest)
+
+    monkeypatch.setattr(jobs, "run", failing)
+    with pytest.raises(TrainingError):
+        train_to(job_of(files, (0, 1, 2), state), out)
+    assert not out.exists()
+    train_to(job_of(files, (0, 1, 2), state), out)
+    assert trained == [0, 1, 1, 2]
+    assert not any(state.iterdir())
+    monkeypatch.setattr(jobs, "run", run)
+    assert read_record(out).table.equals(train(job_of(files, (0, 1, 2))).table)
+
+
+def test_a_killed_job_leaves_no_record_and_resumes(files: tuple[Path, Path], tmp_path: Path) -> None:
+    state, out = tmp_path / "state", tmp_path / "seeds-0-199.parquet"
+    command = [
+        sys.executable, "-m", "fedbench.cli", "train", "fedavg", "--protocol", "smoke",
+        "--dataset", "toy", "--partition", "toy-3", "--seeds", "0-199", "--dataset-file", str(files[0]),
+        "--partition-file", str(files[1]), "--out", str(out), "--state", str(state), "--configs", str(CONFIGS),
+    ]  # fmt: skip
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL, env=os.environ)
+    while process.poll() is None and len(list(state.glob("*/seed-*.json"))) < 2:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    assert not out.exists() and not out.with_suffix(".json").exists()
+    finished = len(list(state.glob("*/seed-*.json")))
+    assert 2 <= finished < 200
+    name = {"method": "fedavg", "variant": "default"}
+    resumed = train(job_of(files, tuple(range(finished)), state, **name))
+    assert resumed.table.equals(train(job_of(files, tuple(range(finished)), **name)).table)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"method": "fedpup"}, "fedpub"),
+        ({"variant": "relased"}, "released"),
+        ({"protocol": "smoky"}, "smoke"),
+    ],
+)
+def test_unknown_names_suggest_the_nearest(files: tuple[Path, Path], change: dict[str, str], says: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"did you mean '{says}'"):
+        train(job_of(files, **change))
+
+
+def test_a_partition_of_another_data_set_is_refused(files: tuple[Path, Path]) -> None:
+    arrays = dict(toy_problem().partition)
+    write_arrays(files[1], arrays, {"dataset": "other", "clients": 3})
+    with pytest.raises(DataError, match="a partition of 'other'"):
+        train(job_of(files))
+
+
+def test_a_truncated_partition_is_refused(files: tuple[Path, Path]) -> None:
+    files[1].write_bytes(files[1].read_bytes()[:200])
+    with pytest.raises(DataError, match="read arrays"):
+        train(job_of(files))
+
+
+def test_the_command_line_reports_errors_and_fails(files: tuple[Path, Path], tmp_path: Path) -> None:
+    out = tmp_path / "x.parquet"
+    command = ["train", "fedavg", "--protocol", "nosuch", "--dataset", "toy", "--partition", "toy-3", "--seeds", "0-0"]
+    paths = ["--dataset-file", str(files[0]), "--partition-file", str(files[1]), "--out", str(out)]
+    done = subprocess.run(
+        [sys.executable, "-m", "fedbench.cli", *command, *paths, "--configs", str(CONFIGS)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "asked:" in done.stderr and "Traceback" not in done.stderr
+    assert not out.exists()
+
+
+def test_a_record_is_json_and_parquet_only(files: tuple[Path, Path], tmp_path: Path) -> None:
+    out = tmp_path / "seeds-0-0.parquet"
+    train_to(job_of(files, (0,)), out)
+    assert sorted(p.name for p in tmp_path.glob("seeds*")) == ["seeds-0-0.json", "seeds-0-0.parquet"]
+    assert json.loads(out.with_suffix(".json").read_text())["schema_version"] == 1
