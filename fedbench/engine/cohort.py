@@ -1,10 +1,14 @@
-"""The clients of a cell as the engine computes them: parameters, optimiser and data of one packed block.
+"""The clients of a cell as the engine computes them.
 
-Parameters are stacks [S * K, ...]; methods and the server see the same memory as [S, K, ...].
+Parameters are stacks [S * K, ...], seed-major. A `Pack` is a run of clients computed in one step; its parameters are
+views into the stacks, so the server works on all clients at once whatever the packing. Methods see the same memory as
+[S, K, ...].
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
@@ -12,11 +16,32 @@ from torch import Tensor
 
 from fedbench.configuration.protocol import TrainingSettings
 from fedbench.engine.adam import AdamSettings, StackedAdam
+from fedbench.engine.packing import client_packs
 from fedbench.kernels.dropout import DropoutStream, client_keys
 from fedbench.methods.base import Cell
 from fedbench.models.network import Network
-from fedbench.models.parameters import Parameters, draw
-from fedbench.tasks.node import NodeBlock
+from fedbench.models.parameters import Parameter, Parameters, draw
+from fedbench.tasks.node import NodeBlock, pack
+from fedbench.tasks.node_arrays import NodeProblem
+
+
+@dataclass(frozen=True)
+class Pack:
+    """Clients computed in one step.
+
+    Args:
+        clients: which of the cell's clients.
+        block: their data, for every seed computed at once.
+        parameters: name to [S * clients, ...], leaves that share the cohort's memory.
+        optimiser: steps them.
+        dropout_keys: a stream key per packed client.
+    """
+
+    clients: range
+    block: NodeBlock
+    parameters: dict[str, Tensor]
+    optimiser: StackedAdam
+    dropout_keys: list[tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -25,41 +50,68 @@ class Cohort:
 
     cell: Cell
     network: Network
-    block: NodeBlock
-    parameters: dict[str, Tensor]
-    optimiser: StackedAdam
-    dropout_keys: list[tuple[int, int]]
     dropout: float
+    parameters: dict[str, Tensor]
+    packs: list[Pack]
 
-    def by_client(self, values: Parameters | None = None) -> dict[str, Tensor]:
-        """Return the stacks (all parameters if None) as views [S, K, ...]."""
-        stacks = self.parameters if values is None else values
-        leading = (len(self.cell.seeds), self.cell.clients)
-        return {name: stack.view(*leading, *stack.shape[1:]) for name, stack in stacks.items()}
+    def by_client(self, stacks: Parameters) -> dict[str, Tensor]:
+        """Return stacks [S * k, ...] as views [S, k, ...]."""
+        seeds = len(self.cell.seeds)
+        return {name: stack.view(seeds, len(stack) // seeds, *stack.shape[1:]) for name, stack in stacks.items()}
 
-    def dropout_stream(self, round: int, epoch: int) -> DropoutStream:
+    def dropout_stream(self, pack: Pack, round: int, epoch: int) -> DropoutStream:
         """Return the dropout masks of one local epoch."""
-        block = self.block
+        block = pack.block
         return DropoutStream(
-            self.dropout_keys, block.sizes, block.slots, self.dropout, round, epoch, block.present.device
+            pack.dropout_keys, block.sizes, block.slots, self.dropout, round, epoch, block.present.device
         )
 
 
-def start_cohort(cell: Cell, network: Network, block: NodeBlock, training: TrainingSettings) -> Cohort:
-    """Draw initial weights (the same for all clients of a seed) and make a fresh optimiser."""
+def start_cohort(
+    cell: Cell, network: Network, problem: NodeProblem, training: TrainingSettings, *, pooled: bool
+) -> Cohort:
+    """Draw initial weights (the same for all clients of a seed), pack the data, make fresh optimisers."""
     parameters = initial_parameters(cell, network)
-    optimiser = StackedAdam(parameters, AdamSettings(training.learning_rate, training.weight_decay))
-    keys = [key for seed in cell.seeds for key in client_keys(seed, range(cell.clients))]
-    return Cohort(cell, network, block, parameters, optimiser, keys, training.model.dropout)
+    size = parameters_per_client(network.parameters())
+    packs = [
+        _pack(clients, cell, problem, parameters, training, pooled)
+        for clients in client_packs(cell.clients, size, len(cell.seeds), cell.device)
+    ]
+    return Cohort(cell, network, training.model.dropout, parameters, packs)
+
+
+def _pack(
+    clients: range,
+    cell: Cell,
+    problem: NodeProblem,
+    parameters: dict[str, Tensor],
+    training: TrainingSettings,
+    pooled: bool,
+) -> Pack:
+    graphs = [problem.whole_graph()] if pooled else [problem.client_graph(client) for client in clients]
+    stop = clients.stop + (len(cell.seeds) - 1) * cell.clients  # with several seeds, one pack holds all clients
+    views = {name: stack[clients.start : stop].detach().requires_grad_() for name, stack in parameters.items()}
+    return Pack(
+        clients,
+        pack(graphs, problem, len(cell.seeds), dtype=cell.dtype, device=cell.device),
+        views,
+        StackedAdam(views, AdamSettings(training.learning_rate, training.weight_decay)),
+        [key for seed in cell.seeds for key in client_keys(seed, clients)],
+    )
 
 
 def initial_parameters(cell: Cell, network: Network) -> dict[str, Tensor]:
     """Return the stacks [S * K, ...] of initial parameters."""
     declared = network.parameters()
     drawn = [draw(declared, seed) for seed in cell.seeds]
-    return {name: torch.cat([_copies(values[name], cell) for values in drawn]).requires_grad_() for name in declared}
+    return {name: torch.cat([_copies(values[name], cell) for values in drawn]) for name in declared}
 
 
 def _copies(value: object, cell: Cell) -> Tensor:
     tensor = torch.as_tensor(value, dtype=cell.dtype, device=cell.device)
     return tensor.expand(cell.clients, *tensor.shape)
+
+
+def parameters_per_client(declared: Mapping[str, Parameter]) -> int:
+    """Return the number of trainable numbers of one client."""
+    return sum(math.prod(parameter.shape) for parameter in declared.values())

@@ -17,7 +17,7 @@ class History:
 
     def add(self, round: int, split: str, metric: str, values: Tensor) -> None:
         """Note one figure of every (seed, client), seed-major."""
-        self.entries.append((round, split, metric, values.detach().cpu().double().numpy()))
+        self.entries.append((round, split, metric, values.detach().cpu().double().flatten().numpy()))
 
     def columns(self, seed: int) -> dict[str, np.ndarray]:
         """Return one seed's measurements as the record's columns; figures that are not a number mean 'no data'."""

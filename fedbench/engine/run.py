@@ -11,16 +11,17 @@ import torch
 from torch import Tensor
 
 from fedbench.configuration.protocol import TrainingSettings
-from fedbench.engine.cohort import Cohort, start_cohort
+from fedbench.engine.cohort import Cohort, Pack, parameters_per_client, start_cohort
 from fedbench.engine.history import History
 from fedbench.engine.local_training import train_locally
-from fedbench.engine.server import Traffic, server_step, shared_stacks
+from fedbench.engine.server import Traffic, server_step
 from fedbench.methods.base import Cell, Method
 from fedbench.models.parameters import Parameters
-from fedbench.tasks.node import pack
 from fedbench.tasks.node_arrays import NodeProblem
 
 Progress = Callable[[int, History], None]
+Figures = dict[str, Tensor]
+"""Name to a figure of every client, [S, k] or [S, k, ...]."""
 
 
 @dataclass
@@ -65,10 +66,10 @@ def run(
     Raises:
         TrainingError: a loss is not finite.
     """
-    block = pack(problem, len(seeds), pooled=method.pooled, dtype=place.dtype, device=place.device)
     cell = describe(problem, method, seeds, place)
-    cohort = start_cohort(cell, method.network(cell), block, method.training)
-    outcome = Outcome(cell, History(seeds), parameters=parameters_per_client(cohort))
+    network = method.network(cell)
+    cohort = start_cohort(cell, network, problem, method.training, pooled=method.pooled)
+    outcome = Outcome(cell, History(seeds), parameters=parameters_per_client(network.parameters()))
     public = method.public(cell)
     for round in range(1, method.training.rounds + 1):
         _round(method, cohort, public, round, outcome)
@@ -78,31 +79,33 @@ def run(
 
 
 def _round(method: Method[Any], cohort: Cohort, public: Any, round: int, outcome: Outcome) -> None:
-    measured = due(method.training, round)
     clock = Clock(outcome)
-    if not method.training.keep_optimiser_state:
-        cohort.optimiser.reset()
-    loss = train_locally(method, cohort, _received(method, cohort), round)
+    losses, signals, accuracies = [], [], []
+    for pack in cohort.packs:
+        if not method.training.keep_optimiser_state:
+            pack.optimiser.reset()
+        losses.append(train_locally(method, cohort, pack, round))
+        with torch.no_grad():
+            effective = cohort.network.effective(pack.parameters)
+            signals.append(method.signals(cohort.network, cohort.by_client(effective), public))
+            clock.training()
+            if due(method.training, round) and method.evaluated == "after_local_steps":
+                accuracies.append(evaluate(cohort, pack, effective))
+                clock.evaluation()
     with torch.no_grad():
-        effective = cohort.network.effective(cohort.parameters)
+        weights, traffic = server_step(method, cohort, _joined(signals))
         clock.training()
-        if measured and method.evaluated == "after_local_steps":
-            evaluate(cohort, effective, outcome.history, round)
-            clock.evaluation()
-        weights, traffic = server_step(method, cohort, effective, public)
-        clock.training()
-        if measured and method.evaluated == "after_download":
-            evaluate(cohort, cohort.network.effective(cohort.parameters), outcome.history, round)
+        if due(method.training, round) and method.evaluated == "after_download":
+            accuracies = [evaluate(cohort, p, cohort.network.effective(p.parameters)) for p in cohort.packs]
             clock.evaluation()
     _account(method, cohort, outcome, round, traffic)
-    _note(outcome, round, loss, weights, measured)
+    _note(outcome, round, _joined(accuracies), torch.cat(losses), weights)
 
 
-def _received(method: Method[Any], cohort: Cohort) -> dict[str, Tensor]:
-    """Return a copy of the shared parameters, if the method's penalty compares with it."""
-    if not method.anchored:
-        return {}
-    return {name: stack.detach().clone() for name, stack in shared_stacks(method, cohort).items()}
+def _joined(parts: list[Figures]) -> Figures:
+    """Join the packs' figures along the clients."""
+    names = parts[0] if parts else {}
+    return {name: torch.cat([part[name] for part in parts], dim=1) for name in names}
 
 
 class Clock:
@@ -130,13 +133,14 @@ def _account(method: Method[Any], cohort: Cohort, outcome: Outcome, round: int, 
     outcome.bytes_down += traffic.down * cohort.cell.clients
 
 
-def _note(outcome: Outcome, round: int, loss: Tensor, weights: Tensor | None, measured: bool) -> None:
+def _note(outcome: Outcome, round: int, accuracies: Figures, loss: Tensor, weights: Tensor | None) -> None:
+    """Add what was measured; nothing in a round without evaluation."""
     outcome.final_mixing = weights
-    if not measured:
-        return
-    if outcome.parameters:
+    for split, accuracy in accuracies.items():
+        outcome.history.add(round, split, "accuracy", accuracy)
+    if accuracies and outcome.parameters:
         outcome.history.add(round, "train", "loss", loss)
-    if weights is not None:
+    if accuracies and weights is not None:
         outcome.history.add(round, "none", "self_weight", weights.diagonal(dim1=1, dim2=2))
 
 
@@ -145,11 +149,11 @@ def due(training: TrainingSettings, round: int) -> bool:
     return round % training.evaluate_every == 0 or round == training.rounds
 
 
-def evaluate(cohort: Cohort, effective: Parameters, history: History, round: int) -> None:
-    """Measure every client on its validation and test nodes; ``effective`` are the parameters as evaluated."""
-    logits = cohort.network.forward(effective, cohort.block, None)
-    for split, accuracy in cohort.block.accuracy(logits).items():
-        history.add(round, split, "accuracy", accuracy)
+def evaluate(cohort: Cohort, pack: Pack, effective: Parameters) -> Figures:
+    """Return each client's validation and test accuracy, split to [S, k]; ``effective`` are parameters as evaluated."""
+    logits = cohort.network.forward(effective, pack.block, None)
+    seeds = len(cohort.cell.seeds)
+    return {split: accuracy.view(seeds, -1) for split, accuracy in pack.block.accuracy(logits).items()}
 
 
 def describe(problem: NodeProblem, method: Method[Any], seeds: tuple[int, ...], place: Place) -> Cell:
@@ -159,8 +163,3 @@ def describe(problem: NodeProblem, method: Method[Any], seeds: tuple[int, ...], 
     if method.pooled:
         nodes, train = nodes.sum().view(1), train.sum().view(1)
     return Cell(problem.width, problem.classes, seeds, nodes, train, place.dtype, place.device)
-
-
-def parameters_per_client(cohort: Cohort) -> int:
-    """Return the number of trainable numbers of one client."""
-    return sum(stack[0].numel() for stack in cohort.parameters.values())

@@ -10,7 +10,6 @@ from torch import Tensor
 
 from fedbench.engine.cohort import Cohort
 from fedbench.methods.base import Method
-from fedbench.models.parameters import Parameters
 
 
 @dataclass(frozen=True)
@@ -21,26 +20,17 @@ class Traffic:
     down: int
 
 
-def shared_stacks(method: Method[Any], cohort: Cohort) -> dict[str, Tensor]:
-    """Return the shared parameters as views [S, K, ...]."""
-    return {name: stack for name, stack in cohort.by_client().items() if method.shares(name)}
-
-
-def server_step(
-    method: Method[Any], cohort: Cohort, effective: Parameters, public: Any
-) -> tuple[Tensor | None, Traffic]:
+def server_step(method: Method[Any], cohort: Cohort, signals: dict[str, Tensor]) -> tuple[Tensor | None, Traffic]:
     """Combine the uploads in place; return W [S, K, K] (None if nothing is shared) and one client's traffic.
 
     Args:
-        method: says what is shared, signalled and how it is mixed.
+        method: says what is shared and how it is mixed.
         cohort: its shared parameters are replaced.
-        effective: parameters as evaluated, stacks [S * K, ...], for the clients' signals.
-        public: what the server published before round 1.
+        signals: what clients upload beside parameters, name to [S, K, ...].
     """
-    shared = shared_stacks(method, cohort)
+    shared = {name: stack for name, stack in cohort.by_client(cohort.parameters).items() if method.shares(name)}
     if not shared:
         return None, Traffic(0, 0)
-    signals = method.signals(cohort.network, cohort.by_client(effective), public)
     weights = method.mixing({**shared, **signals}, cohort.cell)
     for stack in shared.values():
         mix(weights, stack)

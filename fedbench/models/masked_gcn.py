@@ -51,5 +51,8 @@ class MaskedGCN(GCN):
         for name, mask in parameters.items():
             if name.endswith(".mask"):
                 weight = name.removesuffix(".mask") + ".weight"
-                applied[weight] = applied[weight] * hardshrink(mask, self.mask_threshold)
+                applied[weight] = applied[weight] * self._kept(mask)
         return applied
+
+    def _kept(self, mask: Tensor) -> Tensor:
+        return hardshrink(mask, self.mask_threshold) if self.mask_threshold > 0 else mask

@@ -82,18 +82,19 @@ def _share(correct: Tensor, nodes: EvaluationNodes) -> Tensor:
     return hits.double() / nodes.counts.double()
 
 
-def pack(problem: NodeProblem, seeds: int, *, pooled: bool, dtype: torch.dtype, device: torch.device) -> NodeBlock:
-    """Pack ``seeds`` copies of every client's graph into one block.
+def pack(
+    graphs: Sequence[ClientGraph], problem: NodeProblem, seeds: int, *, dtype: torch.dtype, device: torch.device
+) -> NodeBlock:
+    """Pack ``seeds`` copies of some clients' graphs into one block.
 
     Args:
-        problem: the clients' graphs.
+        graphs: what is trained on: consecutive clients, or the whole graph for centralised training.
+        problem: gives widths and classes.
         seeds: copies (1 on CPU, where packing seeds doesn't pay).
-        pooled: train one client on the whole graph instead (centralised training); accuracy is still by client.
         dtype: of features, adjacency and everything computed.
         device: where the block lives.
     """
-    graphs = [problem.whole_graph()] if pooled else problem.client_graphs()
-    packed = graphs * seeds
+    packed = list(graphs) * seeds
     slots = max(graph.size for graph in graphs)
     owner, train = _training_nodes(packed, slots)
     present = np.arange(slots)[None, :] < np.array([graph.size for graph in packed])[:, None]
@@ -107,7 +108,7 @@ def pack(problem: NodeProblem, seeds: int, *, pooled: bool, dtype: torch.dtype, 
         labels=torch.from_numpy(_labels(packed, slots)).to(device),
         train_slots=torch.from_numpy(train).to(device),
         train_client=torch.from_numpy(owner).to(device),
-        evaluated={split: _evaluated(problem, packed, slots, seeds, split, device) for split in EVALUATED_SPLITS},
+        evaluated={split: _evaluated(graphs, seeds, slots, split, device) for split in EVALUATED_SPLITS},
     )
 
 
@@ -126,16 +127,18 @@ def _training_nodes(packed: Sequence[ClientGraph], slots: int) -> tuple[np.ndarr
 
 
 def _evaluated(
-    problem: NodeProblem, packed: Sequence[ClientGraph], slots: int, seeds: int, split: str, device: torch.device
+    graphs: Sequence[ClientGraph], seeds: int, slots: int, split: str, device: torch.device
 ) -> EvaluationNodes:
-    nodes = [graph.of_split(split) for graph in packed]
-    copy = np.repeat(np.arange(len(packed)), [len(n) for n in nodes])
-    client = np.concatenate([graph.owner[n] for graph, n in zip(packed, nodes, strict=True)])
-    per_seed = len(packed) // seeds
-    group = client + copy // per_seed * problem.clients
-    counts = np.bincount(group, minlength=seeds * problem.clients)
-    flat = np.concatenate(nodes) + copy * slots
-    return EvaluationNodes(*(torch.from_numpy(a.astype(np.int64)).to(device) for a in (flat, group, counts)))
+    """Return a split's nodes, counted for the clients that own them, numbered from the first client packed."""
+    nodes = [graph.of_split(split) for graph in graphs]
+    flat = offsets(nodes, slots)
+    owner = np.concatenate([graph.owner[n] for graph, n in zip(graphs, nodes, strict=True)])
+    first = min(int(graph.owner.min()) for graph in graphs)
+    owners = max(int(graph.owner.max()) for graph in graphs) + 1 - first
+    group = offsets([owner - first] * seeds, owners)
+    counts = np.bincount(group, minlength=seeds * owners)
+    slot = offsets([flat] * seeds, len(graphs) * slots)
+    return EvaluationNodes(*(torch.from_numpy(a.astype(np.int64)).to(device) for a in (slot, group, counts)))
 
 
 def _features(

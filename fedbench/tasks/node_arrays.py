@@ -89,9 +89,11 @@ class NodeProblem:
         train = self.partition["split"] == SPLIT_CODES["train"]
         return np.bincount(self.partition["client"][train], minlength=self.clients)
 
-    def client_graphs(self) -> list[ClientGraph]:
-        """Return each client's induced subgraph; edges between clients are dropped."""
-        return [self._induced(client) for client in range(self.clients)]
+    def client_graph(self, client: int) -> ClientGraph:
+        """Return a client's induced subgraph; edges to other clients are dropped."""
+        mine = self.partition["client"] == client
+        nodes = self.partition["node"][mine]
+        return self._subgraph(nodes, self.partition["split"][mine], np.full(len(nodes), client))
 
     def whole_graph(self) -> ClientGraph:
         """Return the whole graph as one client; every node is evaluated for the client that owns it.
@@ -106,11 +108,6 @@ class NodeProblem:
             )
         members = (nodes[order], self.partition["split"][order], self.partition["client"][order])
         return self._subgraph(*members)
-
-    def _induced(self, client: int) -> ClientGraph:
-        mine = self.partition["client"] == client
-        nodes = self.partition["node"][mine]
-        return self._subgraph(nodes, self.partition["split"][mine], np.full(len(nodes), client))
 
     def _subgraph(self, nodes: np.ndarray, split: np.ndarray, owner: np.ndarray) -> ClientGraph:
         local = np.full(len(self.data["y"]), -1, dtype=np.int64)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from fedbench.configuration.protocol import TrainingSettings
+from fedbench.engine import packing
 from fedbench.engine.adam import AdamSettings, StackedAdam
 from fedbench.engine.run import Place, run
 from fedbench.errors import DataError, TrainingError
@@ -34,6 +35,27 @@ def test_a_seed_alone_equals_the_seed_in_a_block(name: str, variant: str) -> Non
     if alone.parameters:
         losses = series(block.history, "train", "loss").reshape(method.training.rounds, 5, -1)[:, 3]
         assert np.allclose(losses, series(alone.history, "train", "loss"), atol=1e-9, rtol=0)
+
+
+@pytest.mark.parametrize(("name", "variant"), variants())
+def test_packing_changes_nothing(name: str, variant: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, method = toy_problem(), method_of(name, variant, SMALL)
+    together = run(method, problem, (3,), DOUBLE)
+    monkeypatch.setattr(packing, "PACKED_PARAMETERS", 1)
+    apart = run(method, problem, (3,), DOUBLE)
+    for entry, other in zip(together.history.entries, apart.history.entries, strict=True):
+        assert entry[:3] == other[:3]
+        assert np.allclose(entry[3], other[3], atol=1e-9, rtol=0)
+    assert together.bytes_up == apart.bytes_up
+
+
+def test_packs_are_runs_of_clients_that_fit() -> None:
+    cpu, gpu = torch.device("cpu"), torch.device("cuda")
+    budget = packing.PACKED_PARAMETERS
+    assert packing.client_packs(5, budget // 2, 1, cpu) == [range(0, 2), range(2, 4), range(4, 5)]
+    assert packing.client_packs(3, 10 * budget, 1, cpu) == [range(0, 1), range(1, 2), range(2, 3)]
+    assert packing.client_packs(3, 0, 1, cpu) == packing.client_packs(3, budget, 2, cpu) == [range(0, 3)]
+    assert packing.client_packs(3, 10 * budget, 1, gpu) == [range(0, 3)]
 
 
 def test_the_same_run_twice_is_the_same_to_the_last_bit() -> None:
@@ -139,7 +161,8 @@ def test_the_whole_graph_needs_disjoint_clients() -> None:
 
 def test_padding_changes_nothing() -> None:
     problem = toy_problem((5, 40, 6))
-    block = pack(problem, 1, pooled=False, dtype=torch.float64, device=torch.device("cpu"))
+    graphs = [problem.client_graph(k) for k in range(3)]
+    block = pack(graphs, problem, 1, dtype=torch.float64, device=torch.device("cpu"))
     assert (block.slots, block.sizes) == (40, (5, 40, 6))
     assert float(block.present.sum()) == 51
     assert FedAvg.source

@@ -1,4 +1,4 @@
 """A plain program for every method: one client after another, PyG layers, torch's own Adam.
 
-It shares with the suite only what an experiment fixes from outside: the data, the initial weights and the dropout masks.
+It shares with the suite only what an experiment fixes from outside: data, initial weights and dropout masks.
 """

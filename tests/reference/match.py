@@ -11,7 +11,7 @@ import torch
 from fedbench.configuration.merge import merged
 from fedbench.configuration.method import load_method_file
 from fedbench.configuration.protocol import TrainingSettings
-from fedbench.engine.cohort import Cohort, initial_parameters, start_cohort
+from fedbench.engine.cohort import initial_parameters
 from fedbench.engine.history import History
 from fedbench.engine.run import Outcome, Place, describe, run
 from fedbench.kernels.dropout import client_keys, draw_keep
@@ -47,10 +47,10 @@ def plain_graph(graph: ClientGraph, width: int, dtype: torch.dtype) -> Graph:
 def run_plain(method: Method[Any], name: str, problem: NodeProblem, seed: int, place: Place) -> Trace:
     """Run the plain program of a method."""
     training, model = method.training, method.training.model
-    shapes = [problem.whole_graph()] if method.pooled else problem.client_graphs()
+    shapes = [problem.whole_graph()] if method.pooled else [problem.client_graph(k) for k in range(problem.clients)]
     graphs = [plain_graph(graph, problem.width, place.dtype) for graph in shapes]
     cell = describe(problem, method, (seed,), place)
-    initial = {n: v[0].detach() for n, v in initial_parameters(cell, method.network(cell)).items()}
+    initial = {n: v[0] for n, v in initial_parameters(cell, method.network(cell)).items()}
     keys = client_keys(seed, range(len(graphs)))
 
     def keep(client: int, round: int, epoch: int) -> list[torch.Tensor] | None:
@@ -107,6 +107,3 @@ def run_suite(method: Method[Any], problem: NodeProblem, seeds: tuple[int, ...],
 def series(history: History, split: str, metric: str) -> np.ndarray:
     """Return one figure by round, [rounds, seeds * clients]."""
     return np.stack([values for _, s, m, values in history.entries if (s, m) == (split, metric)])
-
-
-__all__ = ["Cohort", "method_of", "run_plain", "run_suite", "series", "start_cohort", "variants"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
@@ -15,7 +17,7 @@ class PlainGCN(nn.Module):
         super().__init__()
         hidden = layers if readout == "linear" else layers - 1
         widths = [features] + [width] * hidden
-        self.convs = nn.ModuleList(GCNConv(a, b) for a, b in zip(widths, widths[1:], strict=False))
+        self.convs = nn.ModuleList(GCNConv(a, b) for a, b in pairwise(widths))
         self.readout = self.make_readout(widths[-1], classes, readout)
 
     def make_readout(self, incoming: int, classes: int, kind: str) -> nn.Module:
