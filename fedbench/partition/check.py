@@ -1,0 +1,100 @@
+"""Invariants that every partition satisfies before it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from fedbench.datasets.node import NodeDataset
+from fedbench.errors import DataError
+from fedbench.partition.store import SPLIT_NAMES, Partition
+
+
+def check_partition(partition: Partition, nodes: int, disjoint: bool = True) -> None:
+    """Refuse a partition that breaks an invariant.
+
+    Args:
+        partition: what to check.
+        nodes: nodes of the data set.
+        disjoint: whether every node belongs to exactly one client; otherwise to at least one.
+
+    Raises:
+        DataError: names every broken invariant.
+    """
+    broken = list(_broken(partition, nodes, disjoint))
+    if broken:
+        raise DataError(
+            f"a valid partition of {partition.meta['dataset']}",
+            found="; ".join(broken),
+            allowed="each node in a client, no client empty, entries sorted by (client, node)",
+            remedy="a table or scheme at fault: correct it and run `fedbench partition` again",
+        )
+
+
+def _broken(partition: Partition, nodes: int, disjoint: bool) -> Iterator[str]:
+    client, node, split = partition.client, partition.node, partition.split
+    if not (_within(node, nodes) and _within(client, partition.clients) and _within(split, len(SPLIT_NAMES))):
+        yield "a node, client or split number out of range"
+        return
+    times = np.bincount(node, minlength=nodes)
+    if (times == 0).any():
+        yield f"{(times == 0).sum():,} nodes in no client"
+    if disjoint and (times > 1).any():
+        yield f"{(times > 1).sum():,} nodes in more than one client"
+    empty = np.flatnonzero(np.bincount(client, minlength=partition.clients) == 0)
+    if empty.size:
+        yield f"no nodes in client {', '.join(map(str, empty))}"
+    if (np.diff(client * nodes + node) <= 0).any():
+        yield "entries out of order, or given twice"
+
+
+def _within(values: np.ndarray, size: int) -> bool:
+    return bool(((values >= 0) & (values < size)).all())
+
+
+def check_size(clients: int, nodes: int, dataset: str) -> None:
+    """Refuse more clients than nodes.
+
+    Raises:
+        DataError: says how many there may be.
+    """
+    if clients > nodes:
+        raise DataError(
+            f"{clients:,} clients of {dataset}",
+            found=f"{nodes:,} nodes",
+            allowed=f"1 to {nodes:,} clients, so that each has a node",
+            remedy="ask for fewer clients",
+        )
+
+
+def check_name(asked: str, dataset: NodeDataset, path: Path) -> None:
+    """Refuse a data set file that holds another data set than the one asked for.
+
+    Raises:
+        DataError: names both.
+    """
+    if dataset.name != asked:
+        raise DataError(
+            f"a partition of {asked}",
+            found=f"{path} holds {dataset.name}",
+            allowed=f"a data set file of {asked}",
+            remedy=f"give the file that `fedbench dataset {asked}` wrote",
+        )
+
+
+def check_same_dataset(partition: Partition, dataset: NodeDataset) -> None:
+    """Refuse a partition made from another data set file than ``dataset`` was read from.
+
+    Raises:
+        DataError: names both.
+    """
+    made_from = partition.meta["dataset_digest"]
+    if made_from != dataset.digest:
+        raise DataError(
+            f"a partition of the data set file {dataset.name}",
+            found=f"one made from {partition.meta['dataset']} with sha256 {made_from}",
+            allowed=f"one made from {dataset.name} with sha256 {dataset.digest}",
+            remedy="run `fedbench partition` again",
+        )

@@ -1,0 +1,70 @@
+"""Cora from Planetoid's files and from LINQS's files: other hosts, other formats, other node orders, the same bytes."""
+
+import hashlib
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from datasets_support import entry_of
+
+from fedbench.datasets.build import build_dataset
+from fedbench.datasets.canonical import content_order
+from fedbench.datasets.node import ARRAYS
+from fedbench.datasets.raw import RawNodes, reordered
+
+# sha256 of the arrays' bytes, so that no change of the canonical order goes unnoticed: results rest on it.
+DIGESTS = {
+    "cora": "bb6cd600429b89a8f3ccfa526971f47024a7c6d152545800bf623bef3c02486e",
+    "citeseer": "0b8b694ac7ae06ab060c71986abf9164436e874e3e41118ee0558dd75fe5633a",
+    "pubmed": "4a6d85fa0733a507f60510c4754b3d5a39a583f8b5d7b49ef4da4476016454f9",
+    "cora-mini": "a36600afe7adffbf1e86467f9b794f684596d76e36d3c8d9c9f3e99945b884a3",
+    "citeseer-mini": "f0b8202ea58453ac8eb5ada0945cfc9b40b17f6da5fb0b6b0ec63e5c61d9cfb2",
+}
+
+
+def digest(dataset) -> str:
+    total = hashlib.sha256()
+    for name in ARRAYS:
+        array = getattr(dataset, name)
+        total.update(f"{name} {array.dtype.str} {array.shape}".encode() + array.tobytes())
+    return total.hexdigest()
+
+
+@pytest.mark.parametrize("name", ["cora", "cora-mini"])
+def test_two_formats_give_the_same_bytes(name, raw_folder, tmp_path):
+    for source in ("mirror", "pgl"):
+        build_dataset(entry_of(name), raw_folder("cora", source), tmp_path / source / "d.npz")
+    assert (tmp_path / "mirror/d.npz").read_bytes() == (tmp_path / "pgl/d.npz").read_bytes()
+    assert (tmp_path / "mirror/d.origin.npz").read_bytes() != (tmp_path / "pgl/d.origin.npz").read_bytes()
+
+
+@pytest.mark.parametrize("name", DIGESTS)
+@pytest.mark.parametrize("source", ["mirror", "pgl"])
+def test_the_arrays_never_change(name, source, raw_folder, tmp_path):
+    folder = raw_folder(name.removesuffix("-mini"), source)
+    assert digest(build_dataset(entry_of(name), folder, tmp_path / "d.npz")) == DIGESTS[name]
+
+
+@pytest.mark.parametrize("name", ["cora", "citeseer", "pubmed"])
+def test_the_order_of_the_raw_files_does_not_matter(name, raw_of):
+    raw = raw_of(name)
+    first = reordered(raw, content_order(raw))
+    shuffled = reordered(raw, np.random.default_rng(1).permutation(raw.y.size))
+    assert_same(reordered(shuffled, content_order(shuffled)), first)
+
+
+def assert_same(one: RawNodes, other: RawNodes) -> None:
+    assert np.array_equal(one.y, other.y)
+    assert np.array_equal(one.edges, other.edges)
+    for part in ("indptr", "indices", "data"):
+        assert np.array_equal(getattr(one.x, part), getattr(other.x, part))
+
+
+def test_linqs_classes_and_features_are_planetoids(raw_of, raw_folder):
+    """By the mirror's list of LINQS paper ids in Planetoid's order, made independently of the canonical order."""
+    planetoid, linqs = raw_of("cora"), raw_of("cora", "pgl")
+    papers = (Path(os.environ["FEDBENCH_MIRROR"]) / "node/Cora/linqs_paper_ids.txt").read_text().split()
+    lines = (raw_folder("cora", "pgl") / "cora.content").read_text().splitlines()
+    place = {line.split("\t", 1)[0]: number for number, line in enumerate(lines)}
+    assert_same(reordered(linqs, np.array([place[paper] for paper in papers])), planetoid)
