@@ -35,13 +35,13 @@ def build_parser(only: str | None) -> argparse.ArgumentParser:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one sub-command; a `FedbenchError` becomes a message on stderr and exit status 1."""
+    """Run one sub-command; a `FedbenchError` or a full disk becomes a message on stderr and exit status 1."""
     argv = sys.argv[1:] if argv is None else argv
     asked = argv[0].replace("-", "_") if argv else ""
     args = build_parser(asked if asked in command_names() else None).parse_args(argv)
     try:
         return int(args.run(args) or 0)
-    except FedbenchError as error:
+    except (FedbenchError, OSError) as error:
         print(f"fedbench {args.command}: {type(error).__name__}\n{error}", file=sys.stderr)
         return 1
 

@@ -1,1 +1,1 @@
-"""Figures read off records: selection of rounds, spread over seeds, rank correlation."""
+"""From run records to figures: selection, spread, verdicts, rank correlation, paired differences."""

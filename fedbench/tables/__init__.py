@@ -1,1 +1,1 @@
-"""Run records to tables with verdicts, as CSV, LaTeX and Markdown."""
+"""Tables: tidy CSV, and LaTeX and Markdown laid out like the paper, each cell beside the published one."""

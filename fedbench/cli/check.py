@@ -1,0 +1,36 @@
+"""Tell which records are stale (settings, data or code have changed since) or invalid, and why."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+HELP = "tell which records are stale or invalid, and why"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add this command's arguments."""
+    parser.add_argument(
+        "--records", type=Path, default=Path("results/records"), help="folder of records, or a bundle of them"
+    )
+    parser.add_argument("--results", type=Path, help="folder with datasets/ and partitions/ to compare digests with")
+    parser.add_argument("--configs", type=Path, default=Path("configs"), help="configuration folder")
+    parser.add_argument("--all", action="store_true", help="list valid records too")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print findings and counts; status 1 if any record is stale or invalid, or there is none."""
+    from collections import Counter
+
+    from fedbench.records.check import Present
+    from fedbench.records.pack import open_records, results_of
+    from fedbench.verification.inspect import INVALID, STALE, VALID, inspect
+
+    present = Present(args.configs, args.results or results_of(args.records))
+    findings = list(inspect(open_records(args.records), present))
+    for finding in findings:
+        if args.all or finding.state != VALID:
+            print(finding)
+    counts = Counter(finding.state for finding in findings)
+    print(", ".join(f"{counts[state]} {state}" for state in (VALID, STALE, INVALID)) + f" in {args.records}")
+    return 0 if findings and counts[VALID] == len(findings) else 1

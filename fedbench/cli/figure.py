@@ -1,0 +1,47 @@
+"""Draw one figure of a suite from records or partitions, as PDF and PNG."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+HELP = "draw a figure"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add this command's arguments."""
+    parser.add_argument("figure", help="name of a module in fedbench/figures, such as accuracy-by-round")
+    parser.add_argument("--suite", required=True, help="name of a file in configs/suites")
+    parser.add_argument("--table", help="table whose methods, data sets and partitions are drawn (default: the first)")
+    parser.add_argument("--configs", type=Path, default=Path("configs"), help="configuration folder")
+    parser.add_argument(
+        "--records", type=Path, default=Path("results/records"), help="folder of records, or a bundle of them"
+    )
+    parser.add_argument("--results", type=Path, help="folder with datasets/ and partitions/")
+    parser.add_argument("--out", type=Path, help="folder of the figures (default: reports/<suite>/figures)")
+    parser.add_argument("--also", default="", help="methods to append, separated by commas")
+    parser.add_argument("--partial", action="store_true", help="leave out cells without records")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Draw, and say which files were written."""
+    from fedbench.configuration.suite import load_suite
+    from fedbench.figures._catalogue import write_figure
+    from fedbench.figures._scene import Scene
+    from fedbench.records.pack import open_records, results_of
+    from fedbench.stats.cells import table_named
+
+    suite = load_suite(args.suite, args.configs)
+    name = args.table or next(iter(suite.tables))
+    scene = Scene(
+        table=table_named(name, suite, args.configs, [part for part in args.also.split(",") if part]),
+        blocks=tuple(suite.seed_blocks),
+        configs=args.configs,
+        records=open_records(args.records),
+        results=args.results or results_of(args.records),
+        partial=args.partial,
+        remedy="run `snakemake` for this suite; `--partial` leaves their cells out",
+    )
+    stem = f"{args.figure}-{args.table}" if args.table else args.figure
+    written = write_figure(args.figure, scene, args.out or Path("reports", args.suite, "figures"), stem)
+    print("\n".join(str(path) for path in written))

@@ -1,0 +1,32 @@
+"""Pack the records of a suite into a compact bundle, from which its tables and figures can be built again."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+HELP = "pack a suite's records into a compact bundle"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add this command's arguments."""
+    parser.add_argument("--suite", required=True, help="name of a file in configs/suites")
+    parser.add_argument("--records", type=Path, default=Path("results/records"), help="folder of records")
+    parser.add_argument("--configs", type=Path, default=Path("configs"), help="configuration folder")
+    parser.add_argument("--out", type=Path, help="folder of the bundle (default: reports/<suite>/records)")
+    parser.add_argument("--also", default="", help="methods to append to every table, separated by commas")
+    parser.add_argument("--partial", action="store_true", help="pack what is there")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Pack, and say how much it became."""
+    from fedbench.configuration.suite import load_suite
+    from fedbench.records.pack import open_records
+    from fedbench.stats.packing import pack_suite
+
+    out = args.out or Path("reports", args.suite, "records")
+    also = [name for name in args.also.split(",") if name]
+    suite = load_suite(args.suite, args.configs)
+    count = pack_suite(suite, args.configs, open_records(args.records), out, also, args.partial)
+    size = sum(path.stat().st_size for path in out.iterdir())
+    print(f"{count} records, {size / 1e6:.2f} MB in {out}")

@@ -1,0 +1,48 @@
+"""Build one table of a suite from records: tidy CSV, and LaTeX and Markdown laid out like the paper."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+HELP = "build a table from records"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add this command's arguments."""
+    parser.add_argument("table", help="name of a table of the suite (file in configs/tables)")
+    parser.add_argument("--suite", required=True, help="name of a file in configs/suites")
+    parser.add_argument("--configs", type=Path, default=Path("configs"), help="configuration folder")
+    parser.add_argument(
+        "--records",
+        type=Path,
+        default=Path("results/records"),
+        help="folder of records, or a bundle of `fedbench pack`",
+    )
+    parser.add_argument("--results", type=Path, help="folder with datasets/ and partitions/ to compare digests with")
+    parser.add_argument("--out", type=Path, help="folder of the tables (default: reports/<suite>/tables)")
+    parser.add_argument("--also", default="", help="methods to append as rows, separated by commas")
+    parser.add_argument("--partial", action="store_true", help="print cells without records as `not run`")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Build, and say which files were written."""
+    from fedbench.configuration.suite import load_suite
+    from fedbench.records.check import Present
+    from fedbench.records.pack import open_records, results_of
+    from fedbench.tables.build import write_table
+
+    out = args.out or Path("reports", args.suite, "tables")
+    written = write_table(
+        args.table,
+        load_suite(args.suite, args.configs),
+        args.configs,
+        open_records(args.records),
+        Present(args.configs, args.results or results_of(args.records)),
+        out,
+        also=[name for name in args.also.split(",") if name],
+        partial=args.partial,
+        remedy=f"`snakemake --cores 2 --config suite={args.suite} -- {out}/{args.table}.csv` makes them; "
+        "`--partial` prints their cells as 'not run'",
+    )
+    print("\n".join(str(path) for path in written))

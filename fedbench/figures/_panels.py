@@ -1,0 +1,93 @@
+"""Small multiples: one panel a data set (rows) and partition (columns), and one legend in order of accuracy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from fedbench.configuration.table import Row
+from fedbench.figures._scene import Scene
+from fedbench.figures._style import LineStyle, line_style
+
+WIDTH, HEIGHT = 2.1, 1.8
+LEGEND, AXIS_NAMES = 1.7, 0.5
+FOOTROOM = 5.0
+Share = Literal["none", "all", "row", "col"]
+DrawPanel = Callable[[Axes, str, str], None]
+
+
+def small_multiples(scene: Scene, draw: DrawPanel, sharex: Share = "all", sharey: Share = "row") -> Figure:
+    """Return a figure with one panel a (data set, partition), titled on top and at the left.
+
+    Args:
+        scene: gives data sets and partitions.
+        draw: called with each panel's axes, data set and partition.
+        sharex: as in `matplotlib.figure.Figure.subplots`.
+        sharey: likewise.
+    """
+    rows, columns = scene.table.datasets, scene.table.partitions
+    figure = Figure(figsize=(WIDTH * len(columns) + LEGEND, HEIGHT * len(rows) + AXIS_NAMES), layout="constrained")
+    axes = figure.subplots(len(rows), len(columns), sharex=sharex, sharey=sharey, squeeze=False)
+    for line, dataset in zip(axes, rows, strict=True):
+        for panel, partition in zip(line, columns, strict=True):
+            draw(panel, dataset, partition)
+            panel.set_title(f"{dataset}, {partition}")
+    return figure
+
+
+def styles(scene: Scene) -> dict[Row, LineStyle]:
+    """Return each row's style, the same in every figure of a table."""
+    return {row: line_style(place) for place, row in enumerate(scene.table.rows)}
+
+
+def legend(figure: Figure, scene: Scene, chosen: Mapping[Row, LineStyle]) -> None:
+    """Put one legend at the right, best method (mean over panels) on top, as the lines end."""
+    by_row: dict[Row, list[float]] = {}
+    for cell in scene.cells:
+        by_row.setdefault(cell.row, []).append(scene.ends[cell.run])
+    ordered = sorted(by_row, key=lambda row: -float(np.mean(by_row[row])))
+    handles = [handle(chosen[row], scene.label(row)) for row in ordered]
+    figure.legend(handles=handles, loc="outside right center", handlelength=3.5)
+
+
+def handle(style: LineStyle, label: str) -> Line2D:
+    """Return a legend entry."""
+    return Line2D([], [], color=style.colour, linestyle=style.dashes, marker=style.marker, markersize=4, label=label)
+
+
+def draw_line(panel: Axes, x: np.ndarray, values: np.ndarray, style: LineStyle, place: int) -> None:
+    """Draw the mean over seeds with a band of one standard deviation.
+
+    Args:
+        panel: where.
+        x: float[rounds].
+        values: float[seeds, rounds].
+        style: the method's.
+        place: the method's place; shifts its marks so that those of methods on top of each other stay apart.
+    """
+    mean, std = values.mean(axis=0), values.std(axis=0)
+    step = max(1, len(x) // 5)
+    panel.plot(x, mean, color=style.colour, linestyle=style.dashes, marker=style.marker, markersize=3.5,
+               markevery=(place * step // 8, step))  # fmt: skip
+    panel.fill_between(x, mean - std, mean + std, color=style.colour, alpha=0.15, linewidth=0)
+
+
+def draw_level(panel: Axes, level: float, style: LineStyle) -> None:
+    """Draw a method that has no course (no cost, or a single round): a horizontal line, its mark at the left edge."""
+    panel.axhline(level, color=style.colour, linestyle=style.dashes, linewidth=0.9)
+    at_edge = panel.get_yaxis_transform()
+    panel.plot([0.02], [level], color=style.colour, marker=style.marker, markersize=4, transform=at_edge)
+
+
+def frame_rows(figure: Figure, scene: Scene) -> None:
+    """Bound each row of panels to where its methods end up; early rounds would flatten the differences that matter."""
+    columns = len(scene.table.partitions)
+    for dataset, panel in zip(scene.table.datasets, figure.axes[::columns], strict=True):
+        ends = [value for run, value in scene.ends.items() if run.dataset == dataset]
+        if ends:
+            panel.set_ylim(bottom=max(panel.get_ylim()[0], min(ends) - FOOTROOM))

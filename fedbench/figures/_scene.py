@@ -1,0 +1,78 @@
+"""What a figure is drawn from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from fedbench.configuration.method import label_of
+from fedbench.configuration.run import RunName
+from fedbench.configuration.table import Row, TableFile
+from fedbench.files import read_arrays
+from fedbench.records.pack import Records
+from fedbench.stats.cells import Cell, cells_of, require_complete
+from fedbench.stats.measures import selected_values
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A suite's table, and where its records, data sets and partitions are; nothing is read before it is used.
+
+    Args:
+        table: gives methods (rows), data sets and partitions (panels) and the metric.
+        blocks: the suite's seed blocks.
+        configs: configuration folder.
+        records: a folder of runs or a bundle.
+        results: the folder with ``datasets`` and ``partitions``.
+        partial: leave out cells without records instead of failing.
+        remedy: the command that makes missing records, for the message.
+    """
+
+    table: TableFile
+    blocks: tuple[str, ...]
+    configs: Path
+    records: Records
+    results: Path
+    partial: bool = False
+    remedy: str = ""
+
+    @cached_property
+    def cells(self) -> list[Cell]:
+        """Return the cells that have records.
+
+        Raises:
+            RecordError: records are missing (unless ``partial``), damaged or invalid.
+        """
+        cells = cells_of(self.table, self.blocks, self.records)
+        if not self.partial:
+            require_complete(cells, f"draw '{self.table.title}'", self.remedy)
+        return [cell for cell in cells if cell.entries]
+
+    @cached_property
+    def ends(self) -> dict[RunName, float]:
+        """Return each run's figure as the table has it: mean over seeds of the selected values, in the table's unit."""
+        values = {cell.run: selected_values(cell.records, self.table.metric) for cell in self.cells}
+        return {run: float(np.mean(list(by_seed.values()))) for run, by_seed in values.items()}
+
+    def cells_in(self, dataset: str, partition: str) -> list[Cell]:
+        """Return the cells of one panel, in row order."""
+        return [cell for cell in self.cells if (cell.run.dataset, cell.run.partition) == (dataset, partition)]
+
+    def label(self, row: Row) -> str:
+        """Return a method's name as printed."""
+        if (self.configs / "methods" / f"{row.method}.yaml").exists():
+            return label_of(row.method, row.variant, self.configs)
+        return next(cell.records[0].header.label for cell in self.cells if cell.row == row)
+
+    def clients_and_labels(self, dataset: str, partition: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return a partition's entries as client int64[m], label int64[m] and split int8[m].
+
+        Raises:
+            DataError: the partition or data set file is missing or damaged.
+        """
+        members, _ = read_arrays(self.results / "partitions" / dataset / f"{partition}.npz")
+        data, _ = read_arrays(self.results / "datasets" / f"{dataset}.npz")
+        return members["client"], data["y"][members["node"]], members["split"]

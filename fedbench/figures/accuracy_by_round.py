@@ -1,0 +1,47 @@
+"""Accuracy by round: how fast each method learns, and whether it is still climbing at the end."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from fedbench.figures._panels import draw_level, draw_line, frame_rows, legend, small_multiples, styles
+from fedbench.figures._scene import Scene
+from fedbench.figures._style import LineStyle
+from fedbench.stats.cells import Cell
+from fedbench.stats.curve import curve
+
+TITLE = "Accuracy by round"
+CAPTION = (
+    "Mean over clients of the test accuracy after each round; line: mean over seeds, band: one standard deviation. "
+    "Methods with a single round are horizontal lines. Legend in order of accuracy. "
+    "Low figures of early rounds lie below the frame."
+)
+NEEDS = "records"
+
+
+def draw(scene: Scene) -> Figure:
+    """Return the figure: one panel a data set and partition, one line a method."""
+    chosen = styles(scene)
+
+    def panel(axes: Axes, dataset: str, partition: str) -> None:
+        for cell in scene.cells_in(dataset, partition):
+            _draw(axes, cell, scene, chosen[cell.row])
+
+    figure = small_multiples(scene, panel)
+    frame_rows(figure, scene)
+    figure.supxlabel("round")
+    figure.supylabel(f"{scene.table.metric.name} ({scene.table.metric.unit})")
+    legend(figure, scene, chosen)
+    return figure
+
+
+def _draw(axes: Axes, cell: Cell, scene: Scene, style: LineStyle) -> None:
+    metric = scene.table.metric
+    found = curve(cell.records, metric.name, metric.split)
+    if len(found.rounds) == 1:
+        draw_level(axes, scene.ends[cell.run], style)
+    else:
+        place = scene.table.rows.index(cell.row)
+        draw_line(axes, np.array(found.rounds), metric.scale * found.values, style, place)

@@ -1,0 +1,86 @@
+"""One figure of a run by seed and round: the mean over clients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pyarrow.compute as pc
+
+from fedbench.errors import RecordError
+from fedbench.records.check import run_of
+from fedbench.records.store import Record
+
+
+@dataclass(frozen=True)
+class Curve:
+    """``values`` float64[seeds, rounds] in the record's unit; seeds and rounds ascend."""
+
+    seeds: tuple[int, ...]
+    rounds: tuple[int, ...]
+    values: np.ndarray
+
+
+def curve(records: Sequence[Record], metric: str, split: str) -> Curve:
+    """Return the unweighted mean over clients of ``metric`` on ``split``, from all seed blocks of one run.
+
+    A client's NaN (it has no node in the split) is left out of the mean. A figure that belongs to no single client
+    (client -1) counts only where clients have none of their own.
+
+    Raises:
+        RecordError: no such figure; a seed in two records; seeds with different rounds; a round in which every
+            client's value is NaN.
+    """
+    where = f"{metric} on {split} of {run_of(records[0].header)}"
+    _refuse_shared_seeds(records, where)
+    rows = pd.concat([_rows(record, metric, split) for record in records])
+    if rows.empty:
+        raise RecordError(f"read {where}", found="no such rows", remedy="record this figure, or drop the method's row")
+    own = rows[rows["client"] >= 0]
+    # Sorted, so that the sum over clients is taken in one order whatever the order of rows and files.
+    rows = (rows if own.empty else own).sort_values(["seed", "round", "client"])
+    means = rows.groupby(["seed", "round"])["value"].mean().unstack("round")
+    seeds, rounds = ([int(label) for label in axis] for axis in (means.index, means.columns))
+    return Curve(tuple(seeds), tuple(rounds), _complete(means, rows, where))
+
+
+def _rows(record: Record, metric: str, split: str) -> pd.DataFrame:
+    chosen = (pc.field("metric") == metric) & (pc.field("split") == split)
+    return record.table.filter(chosen).select(["seed", "round", "client", "value"]).to_pandas()
+
+
+def _refuse_shared_seeds(records: Sequence[Record], where: str) -> None:
+    seeds = [seed for record in records for seed in record.header.seeds]
+    shared = sorted({seed for seed in seeds if seeds.count(seed) > 1})
+    if shared:
+        raise RecordError(
+            f"combine the records of {where}",
+            found=f"seeds {shared} in more than one record",
+            allowed="each seed once",
+            remedy="delete the records of the block you don't want",
+        )
+
+
+def _complete(means: pd.DataFrame, rows: pd.DataFrame, where: str) -> np.ndarray:
+    """Return the means if every seed has every round and a number there."""
+    counts = rows.groupby("round")["seed"].nunique()
+    uneven = counts[counts < len(means)].index.tolist()
+    if uneven:
+        raise RecordError(
+            f"combine the seeds of {where}",
+            found=f"round {uneven[0]} is missing for some seed",
+            allowed="the same rounds for every seed",
+            remedy="run the seeds with the same settings",
+        )
+    values = means.to_numpy(dtype=np.float64)
+    if np.isnan(values).any():
+        seed, number = (axis[place] for axis, place in zip(means.axes, np.argwhere(np.isnan(values))[0], strict=True))
+        raise RecordError(
+            f"average {where} over clients",
+            found=f"only NaN in round {number} of seed {seed}: no client has a node in this split",
+            allowed="at least one client with a value",
+            remedy="choose a partition or split with nodes to evaluate on",
+        )
+    return values

@@ -1,0 +1,34 @@
+"""Pack what a suite's tables and figures read into a compact bundle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from fedbench.configuration.suite import Suite
+from fedbench.configuration.table import TableFile
+from fedbench.records.pack import Records, write_bundle
+from fedbench.stats.cells import cells_of, require_complete, table_named
+
+
+def pack_suite(
+    suite: Suite, configs: Path, records: Records, out: Path, also: Sequence[str] = (), partial: bool = False
+) -> int:
+    """Write the records of all tables of a suite as a bundle and return their number.
+
+    Raises:
+        RecordError: records are missing (unless ``partial``), damaged or invalid.
+    """
+    tables = [table_named(name, suite, configs, also) for name in suite.tables]
+    cells = [cell for table in tables for cell in cells_of(table, suite.seed_blocks, records)]
+    if not partial:
+        require_complete(cells, f"pack the suite '{suite.title}'", "run `snakemake` for this suite, or `--partial`")
+    entries = {entry.name: entry for cell in cells for entry in cell.entries}
+    write_bundle(entries.values(), rows_read(tables), out)
+    return len(entries)
+
+
+def rows_read(tables: Sequence[TableFile]) -> set[tuple[str, str]]:
+    """Return the (metric, split) pairs that tables read: each metric's own split, and val to choose the round."""
+    metrics = [table.metric for table in tables]
+    return {(metric.name, split) for metric in metrics for split in (metric.split, "val")}

@@ -1,0 +1,72 @@
+"""Which round's figure counts: the rules of `fedbench.configuration.table.Metric.select`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fedbench.configuration.table import Metric
+from fedbench.errors import RecordError
+from fedbench.records.store import Record
+from fedbench.stats.curve import Curve, curve
+
+TIE_DECIMALS = 9
+
+
+@dataclass(frozen=True)
+class Selected:
+    """Per seed: the round chosen and the figure there (record's unit)."""
+
+    seeds: tuple[int, ...]
+    rounds: tuple[int, ...]
+    values: np.ndarray
+
+
+def select(records: Sequence[Record], metric: Metric) -> Selected:
+    """Read one figure a seed off the records of a run by the metric's rule.
+
+    Raises:
+        RecordError: the figure or the validation figure is missing or NaN (see `curve`).
+    """
+    figure = curve(records, metric.name, metric.split)
+    columns = RULES[metric.select](figure, lambda: _validation(records, metric, figure))
+    rounds = tuple(figure.rounds[column] for column in columns)
+    return Selected(figure.seeds, rounds, figure.values[np.arange(len(columns)), columns])
+
+
+def _best_validation_round(figure: Curve, validation: Callable[[], np.ndarray]) -> np.ndarray:
+    """Each seed's own first best round."""
+    return validation().argmax(axis=1)
+
+
+def _common_best_round(figure: Curve, validation: Callable[[], np.ndarray]) -> np.ndarray:
+    """The first best round of the mean over seeds, for every seed."""
+    return np.full(len(figure.seeds), validation().mean(axis=0).round(TIE_DECIMALS).argmax())
+
+
+def _last_round(figure: Curve, validation: Callable[[], np.ndarray]) -> np.ndarray:
+    return np.full(len(figure.seeds), len(figure.rounds) - 1)
+
+
+def _validation(records: Sequence[Record], metric: Metric, figure: Curve) -> np.ndarray:
+    """Return the validation figures [seeds, rounds] at the rounds of ``figure``, rounded to nine decimals."""
+    found = curve(records, metric.name, "val")
+    if found.rounds != figure.rounds:
+        raise RecordError(
+            f"choose a round by {metric.name} on val",
+            found=f"other rounds than on {metric.split}",
+            allowed="both splits in every evaluated round",
+            remedy="record both splits together",
+        )
+    # Equal means must tie, though sums of the same fractions in another order differ in the last bits.
+    return np.round(found.values, TIE_DECIMALS)
+
+
+Rule = Callable[[Curve, Callable[[], np.ndarray]], np.ndarray]
+RULES: dict[str, Rule] = {
+    "best_validation_round": _best_validation_round,
+    "common_best_round": _common_best_round,
+    "last_round": _last_round,
+}

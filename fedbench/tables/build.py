@@ -1,0 +1,100 @@
+"""Build one table of a suite from records and write its three forms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from fedbench.configuration.method import label_of
+from fedbench.configuration.suite import Suite
+from fedbench.configuration.table import Row, TableFile
+from fedbench.files import write_text
+from fedbench.records.check import Present
+from fedbench.records.pack import Records
+from fedbench.stats.cells import Cell, cells_of, require_complete, table_named
+from fedbench.tables.layout import blocks_of
+from fedbench.tables.notes import foot_rows, notes
+from fedbench.tables.published import load_names, load_published
+from fedbench.tables.render import Page, render
+from fedbench.tables.tidy import csv_text, tidy
+
+
+def build_table(
+    name: str,
+    table: TableFile,
+    cells: Sequence[Cell],
+    configs: Path,
+    present: Present,
+) -> dict[str, str]:
+    """Return the table's texts by file suffix: ``csv`` (tidy), ``tex`` and ``md`` (laid out like the paper).
+
+    Raises:
+        RecordError: a figure can't be read off its records.
+        ConfigurationError: the published figures can't be read.
+    """
+    frame = tidy(table, cells, load_published(table.published, configs), present)
+    page = _page(name, table, frame, _labels(cells, configs), configs)
+    return {"csv": csv_text(frame), "tex": render(page, "tex"), "md": render(page, "md")}
+
+
+def write_table(
+    name: str,
+    suite: Suite,
+    configs: Path,
+    records: Records,
+    present: Present,
+    out: Path,
+    also: Sequence[str] = (),
+    partial: bool = False,
+    remedy: str = "",
+) -> list[Path]:
+    """Build a table and write ``<out>/<name>.csv``, ``.tex`` and ``.md``; the same records give the same bytes.
+
+    Args:
+        name: table of the suite.
+        suite: gives data sets, partitions and seed blocks.
+        configs: configuration folder.
+        records: a folder of runs or a bundle.
+        present: digests as they are now, for the column ``stale``.
+        out: folder for the files.
+        also: methods to append as rows.
+        partial: print missing cells as ``not run`` instead of failing.
+        remedy: the command that makes missing records, for the message.
+
+    Raises:
+        RecordError: records are missing (unless ``partial``), damaged or invalid.
+        ConfigurationError: a name or file of the configuration is wrong.
+    """
+    table = table_named(name, suite, configs, also)
+    cells = cells_of(table, suite.seed_blocks, records)
+    if not partial:
+        require_complete(cells, f"build the table '{name}'", remedy)
+    texts = build_table(name, table, cells, configs, present)
+    paths = {out / f"{name}.{suffix}": text for suffix, text in texts.items()}
+    for path, text in paths.items():
+        write_text(path, text)
+    return list(paths)
+
+
+def _page(name: str, table: TableFile, frame: pd.DataFrame, labels: dict[Row, str], configs: Path) -> Page:
+    datasets = load_names(configs).datasets
+    return Page(
+        name=name,
+        title=table.title,
+        caption=table.caption.strip(),
+        blocks=blocks_of(table, frame, labels, datasets, foot_rows(table, frame)),
+        notes=notes(table, frame, labels, configs),
+    )
+
+
+def _labels(cells: Sequence[Cell], configs: Path) -> dict[Row, str]:
+    """Return row names: the method file's; for a method without one, what its records call it."""
+    own = {cell.row: cell.entries[0].record.header.label for cell in cells if cell.entries}
+    rows = dict.fromkeys(cell.row for cell in cells)
+    has_file = {row for row in rows if (configs / "methods" / f"{row.method}.yaml").exists()}
+    return {
+        row: own[row] if row in own and row not in has_file else label_of(row.method, row.variant, configs)
+        for row in rows
+    }

@@ -1,0 +1,108 @@
+"""Lay the tidy frame out like the paper: methods down, data sets and partitions across."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+import pandas as pd
+
+from fedbench.configuration.table import Row, TableFile
+from fedbench.partition.name import parse_name
+from fedbench.stats.measures import metrics_of
+from fedbench.stats.verdict import NOT_PUBLISHED, NOT_RUN
+from fedbench.tables.marks import marks
+from fedbench.tables.tidy import Column, columns_of, row_of
+from fedbench.tables.units import Unit, unit_of
+from fedbench.tables.view import Block, CellView, Panel, RowView
+
+WIDEST = 9
+Figures = dict[str, Any]
+
+
+def blocks_of(
+    table: TableFile,
+    frame: pd.DataFrame,
+    labels: Mapping[Row, str],
+    datasets: Mapping[str, str],
+    foot: Sequence[tuple[str, Mapping[Column, str]]],
+) -> list[Block]:
+    """Return the printed table's blocks, each at most nine columns wide unless one data set needs more.
+
+    Args:
+        table: the table as the suite builds it.
+        frame: its tidy form.
+        labels: row names.
+        datasets: names of data sets as printed; a missing one is printed as it is.
+        foot: rows below the methods, their text by column.
+    """
+    panels = [_panel(table, frame, metric, labels) for metric in metrics_of(table.kind, table.metric)]
+    places = {column: place for place, column in enumerate(columns_of(table))}
+    step = max(1, WIDEST // len(table.partitions))
+    groups = [table.datasets[start : start + step] for start in range(0, len(table.datasets), step)]
+    chosen = [[column for column in places if column[0] in group] for group in groups]
+    return [_block(table, columns, places, panels, datasets, foot) for columns in chosen]
+
+
+def _block(
+    table: TableFile,
+    columns: Sequence[Column],
+    places: Mapping[Column, int],
+    panels: Sequence[Panel],
+    datasets: Mapping[str, str],
+    foot: Sequence[tuple[str, Mapping[Column, str]]],
+) -> Block:
+    kept = [places[column] for column in columns]
+    return Block(
+        datasets=tuple((datasets.get(name, name), len(list(group))) for name, group in groupby(d for d, _ in columns)),
+        partitions=tuple(_partition_heading(partition, table.partitions) for _, partition in columns),
+        panels=tuple(_narrowed(panel, kept) for panel in panels),
+        foot=tuple((label, tuple(texts.get(column, "--") for column in columns)) for label, texts in foot),
+    )
+
+
+def _narrowed(panel: Panel, kept: Sequence[int]) -> Panel:
+    rows = (RowView(row.label, tuple(row.cells[place] for place in kept)) for row in panel.rows)
+    return Panel(panel.heading, tuple(rows))
+
+
+def _panel(table: TableFile, frame: pd.DataFrame, metric: str, labels: Mapping[Row, str]) -> Panel:
+    unit = unit_of(metric, table)
+    found = {row: row_of(frame, row, metric) for row in table.rows}
+    marked = {column: _marks(found, column, unit) for column in columns_of(table)}
+    rows = (
+        RowView(labels[row], tuple(_cell(cells[column], unit, marked[column][row]) for column in marked))
+        for row, cells in found.items()
+    )
+    return Panel(unit.heading, tuple(rows))
+
+
+def _marks(found: Mapping[Row, dict[Column, Figures]], column: Column, unit: Unit) -> dict[Row, str]:
+    means = {row: cells[column]["mean"] for row, cells in found.items()}
+    return marks(means, unit.decimals) if unit.ranked else dict.fromkeys(means, "")
+
+
+def _cell(row: Figures, unit: Unit, mark: str) -> CellView:
+    judged = row["verdict"] not in (NOT_PUBLISHED, NOT_RUN)
+    given = pd.notna(row["published_mean"])
+    return CellView(
+        value=NOT_RUN if row["verdict"] == NOT_RUN else _text(row["mean"], unit) or "--",
+        spread=_text(row["std"], unit) if unit.spread else "",
+        mark=mark,
+        published=_text(row["published_mean"], unit) if given else "",
+        published_spread=_text(row["published_std"], unit) if given else "",
+        verdict=row["verdict"] if judged else "",
+        stale=bool(row["stale"]),
+    )
+
+
+def _text(value: float, unit: Unit) -> str:
+    return unit.text(value) if pd.notna(value) else ""
+
+
+def _partition_heading(partition: str, partitions: Sequence[str]) -> str:
+    """Return ``K = 5``, or the partition's name where K alone doesn't tell the table's partitions apart."""
+    names = [parse_name(name) for name in partitions]
+    alike = len({name.scheme for name in names}) == 1 and len({name.clients for name in names}) == len(names)
+    return f"K = {parse_name(partition).clients}" if alike else partition

@@ -1,0 +1,41 @@
+"""How each figure is printed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fedbench.configuration.table import TableFile
+
+MEGA, KILO = 1e-6, 1e-3
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Heading of the figure's panel, factor from CSV to print, decimals, whether spread and ranking are shown."""
+
+    heading: str
+    scale: float
+    decimals: int
+    spread: bool = True
+    ranked: bool = False
+
+    def text(self, value: float) -> str:
+        """Return a figure as printed."""
+        return f"{value * self.scale:.{self.decimals}f}"
+
+
+COSTS = {
+    "bytes_up_per_round": Unit("Upload, MB a round, all clients", MEGA, 2, spread=False),
+    "bytes_down_per_round": Unit("Download, MB a round, all clients", MEGA, 2, spread=False),
+    "bytes_total": Unit("Upload and download, MB in all rounds", MEGA, 1, spread=False),
+    "parameters": Unit("Trainable parameters of one client, thousands", KILO, 1, spread=False),
+    "training_seconds": Unit("Training, CPU seconds a seed", 1, 2),
+    "evaluation_seconds": Unit("Evaluation, CPU seconds a seed", 1, 2),
+    "total_seconds": Unit("Total, CPU seconds a seed", 1, 2),
+    "peak_memory_mb": Unit("Peak memory of the job, MB", 1, 0),
+}
+
+
+def unit_of(metric: str, table: TableFile) -> Unit:
+    """Return how a figure of a table is printed; the table's own metric has no panel heading."""
+    return COSTS.get(metric) or Unit("", 1, table.metric.decimals, ranked=True)

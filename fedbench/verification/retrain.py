@@ -1,0 +1,62 @@
+"""Retrain a random sample of records and compare: do the stored figures come out again?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fedbench import seeds
+from fedbench.configuration.run import RunName
+from fedbench.errors import RecordError
+from fedbench.records.check import program_of, run_of
+from fedbench.records.pack import Entry, Records
+from fedbench.records.store import Record
+from fedbench.verification.compare import Comparison, compare
+
+Trainer = Callable[[RunName, tuple[int, ...]], Record]
+
+
+@dataclass(frozen=True)
+class Retrained:
+    """One run and seed, and how the new figures compare with the stored ones."""
+
+    entry: Entry
+    seed: int
+    comparison: Comparison
+
+
+def engine_trainer(configs: Path, results: Path, device: str) -> Trainer:
+    """Return the ordinary training entry point, as a function of run and seeds."""
+    from fedbench.engine.job import Job, train
+
+    def again(run: RunName, chosen: tuple[int, ...]) -> Record:
+        dataset_file = results / "datasets" / f"{run.dataset}.npz"
+        partition_file = results / "partitions" / run.dataset / f"{run.partition}.npz"
+        return train(Job(run, chosen, configs, dataset_file, partition_file, device))
+
+    return again
+
+
+def draw(entries: Sequence[Entry], count: int, seed: int) -> list[tuple[Entry, int]]:
+    """Return ``count`` (record, seed) pairs drawn without replacement; all if there are fewer.
+
+    Records of outside programs are left out: this package can't run them.
+
+    Raises:
+        RecordError: there is nothing to draw from.
+    """
+    own = [entry for entry in entries if not program_of(entry.record.header)]
+    pairs = [(entry, number) for entry in own for number in entry.record.header.seeds]
+    if not pairs:
+        raise RecordError("draw records to retrain", found="no record made by this package", remedy="train first")
+    order = seeds.generator("verify", seed).permutation(len(pairs))[:count]
+    return [pairs[place] for place in order]
+
+
+def retrain(records: Records, train: Trainer, count: int, seed: int) -> Iterator[Retrained]:
+    """Retrain a sample, one (record, seed) after another, and yield each comparison."""
+    entries = [entry for entry in map(records.get, records.names()) if entry]
+    for entry, number in draw(entries, count, seed):
+        new = train(run_of(entry.record.header), (number,))
+        yield Retrained(entry, number, compare(entry.record.table, new.table, number))

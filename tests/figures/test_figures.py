@@ -1,0 +1,145 @@
+"""Figures: what is drawn where, the same bytes twice, and errors that help."""
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+from fedbench.configuration.suite import load_suite
+from fedbench.figures import _panels, accuracy_by_bytes, accuracy_by_round, accuracy_by_seconds
+from fedbench.figures._catalogue import figure_named, figure_names
+from fedbench.figures._scene import Scene
+from fedbench.figures._style import line_style
+from fedbench.figures.label_skew import class_shares
+from fedbench.figures.partition_sizes import counts_by_split
+from fedbench.records.pack import open_records
+from fedbench.stats.cells import table_named
+from tests.records.support import costs, flat, full_disk
+
+NAMES = ["accuracy-by-bytes", "accuracy-by-round", "accuracy-by-seconds", "label-skew", "partition-sizes"]
+
+
+def draw(world, name, *more, out="figures"):
+    where = ["--configs", world.configs, "--records", world.records, "--out", world.root / out]
+    return world.run("figure", name, "--suite", "s", *where, *more)
+
+
+def scene_of(world, **changes):
+    suite = load_suite("s", world.configs)
+    table = table_named("toy", suite, world.configs)
+    records = open_records(world.records)
+    return Scene(table, tuple(suite.seed_blocks), world.configs, records, world.results, **changes)
+
+
+def lines_of(figure):
+    """Return the drawn lines of the first panel by colour."""
+    return {line.get_color(): line for line in figure.axes[0].get_lines() if len(line.get_xdata()) > 1}
+
+
+def test_every_figure_is_found_and_has_its_texts():
+    assert figure_names() == NAMES
+    for module in map(figure_named, NAMES):
+        assert module.TITLE
+        assert module.CAPTION
+        assert module.NEEDS in ("records", "partitions")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_same_command_twice_gives_the_same_bytes(world, name):
+    world.fill()
+    before = dict(mpl.rcParams)
+    assert draw(world, name, out="once") == 0
+    assert draw(world, name, out="again") == 0
+    assert dict(mpl.rcParams) == before
+    for suffix in ("pdf", "png"):
+        once, again = ((world.root / out / f"{name}.{suffix}").read_bytes() for out in ("once", "again"))
+        assert once == again
+        assert b"CreationDate" not in once
+
+
+def test_accuracy_by_round_draws_the_mean_over_clients_and_seeds(world):
+    world.fill()
+    figures = {"val": flat(0.5)["val"], "test": {0: [[0.1, 0.3], [0.6, 0.8]], 1: [[0.3, 0.5], [0.8, 1.0]]}}
+    world.write(figures, costs=costs((0, 1)))
+    line = lines_of(accuracy_by_round.draw(scene_of(world)))[line_style(0).colour]
+    np.testing.assert_allclose(line.get_xdata(), [1, 2])
+    np.testing.assert_allclose(line.get_ydata(), [30, 80])
+
+
+def test_costs_are_spread_over_the_rounds(world):
+    world.fill()
+    world.write(flat(0.702), costs=costs((0, 1), up=3_000_000, down=1_000_000))
+    by_bytes = lines_of(accuracy_by_bytes.draw(scene_of(world)))[line_style(0).colour]
+    np.testing.assert_allclose(by_bytes.get_xdata(), [2, 4])
+    by_seconds = lines_of(accuracy_by_seconds.draw(scene_of(world)))[line_style(0).colour]
+    np.testing.assert_allclose(by_seconds.get_xdata(), [0.75, 1.5])  # seeds took 1 and 2 seconds
+
+
+def test_a_method_that_sends_nothing_is_a_level_line(world):
+    world.fill()
+    world.write(flat(0.702), costs=costs((0, 1), up=0, down=0))
+    line = lines_of(accuracy_by_bytes.draw(scene_of(world)))[line_style(0).colour]
+    np.testing.assert_allclose(line.get_ydata(), [70.2, 70.2])
+
+
+def test_legend_is_in_order_of_accuracy(world):
+    world.fill()
+    figure = accuracy_by_round.draw(scene_of(world))
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["local", "fedavg", "fedper", "majority"]
+
+
+def test_frame_shows_every_method_where_it_ends(world):
+    world.fill()  # the lowest method ends at 40
+    low, high = accuracy_by_round.draw(scene_of(world)).axes[0].get_ylim()
+    assert low == 40 - _panels.FOOTROOM
+    assert high > 70.2
+
+
+def test_styles_differ_also_without_colour():
+    eight = [line_style(place) for place in range(8)]
+    assert len({(style.dashes, style.marker) for style in eight}) == 8
+    assert len({style.colour for style in eight}) == 8
+    assert len({line_style(place) for place in range(32)}) == 32
+
+
+def test_partition_counts_by_hand():
+    client, split = np.array([0, 0, 1, 1, 1]), np.array([0, 2, 1, 1, 3], np.int8)
+    assert counts_by_split(client, split).tolist() == [[1, 0], [0, 2], [1, 0], [0, 1]]
+
+
+def test_class_shares_by_hand():
+    shares = class_shares(np.array([0, 0, 0, 0, 1]), np.array([0, 0, 0, 2, 1]))
+    np.testing.assert_allclose(shares, [[0.75, 0, 0.25], [0, 1, 0]])
+
+
+def test_unknown_figure_suggests_the_nearest(world, capsys):
+    assert draw(world, "acuracy-by-round") == 1
+    assert "did you mean 'accuracy-by-round'?" in capsys.readouterr().err
+
+
+def test_missing_records_are_listed_or_left_out(world, capsys):
+    world.write(flat(0.7), costs=costs((0, 1)))
+    assert draw(world, "accuracy-by-round") == 1
+    assert "3 records are missing" in capsys.readouterr().err
+    assert draw(world, "accuracy-by-round", "--partial") == 0
+
+
+def test_partition_figures_need_no_records(world):
+    assert draw(world, "label-skew") == 0
+
+
+def test_missing_partition_is_an_error(world, capsys):
+    (world.results / "partitions" / "cora" / "metis-2.npz").unlink()
+    assert draw(world, "partition-sizes") == 1
+    assert "metis-2.npz" in capsys.readouterr().err
+
+
+def test_a_table_can_be_chosen(world):
+    world.fill()
+    assert draw(world, "accuracy-by-round", "--table", "toy") == 0
+    assert (world.root / "figures" / "accuracy-by-round-toy.pdf").exists()
+
+
+def test_full_disk_leaves_no_half_figure(world):
+    with full_disk(), pytest.raises(OSError, match="File too large"):
+        draw(world, "label-skew")
+    assert not list((world.root / "figures").iterdir())

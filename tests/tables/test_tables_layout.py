@@ -1,0 +1,133 @@
+"""Marks, escaping, layout, and whether LaTeX accepts it."""
+
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+from fedbench.tables.escape import latex, markdown
+from fedbench.tables.marks import marks
+from tests.records.support import RUN, TABLE, costs, flat
+
+ENGINE = next((name for name in ("pdflatex", "tectonic", "xelatex") if shutil.which(name)), None)
+DOCUMENT = r"\documentclass{article}\usepackage{booktabs}\begin{document}\input{%s}\end{document}"
+
+
+def test_marks_compare_figures_as_printed():
+    assert marks({"a": 81.004, "b": 80.996, "c": 80.5, "d": 70.0}, decimals=2) == {
+        "a": "best",
+        "b": "best",
+        "c": "second",
+        "d": "",
+    }
+    assert marks({"a": 1.0, "b": np.nan}, decimals=2) == {"a": "best", "b": ""}
+
+
+def test_latex_escapes_every_special_character():
+    assert latex(r"a_b & 5% #1 {x} ~ ^ $ \ <|>") == (
+        r"a\_b \& 5\% \#1 \{x\} \textasciitilde{} \textasciicircum{} \$ \textbackslash{} "
+        r"\textless{}\textbar{}\textgreater{}"
+    )
+
+
+def test_markdown_escapes_all_but_code():
+    assert markdown("a_b | *c* `d_e`") == r"a\_b \| \*c\* `d_e`"
+
+
+def test_partitions_are_named_where_clients_alone_do_not_tell_them_apart(world):
+    world.suite(toy={**TABLE, "partitions": ["metis-2", "metis-2-s1"]})
+    world.fill()
+    world.table("--partial")
+    assert "| Cora, metis-2 | Cora, metis-2-s1 |" in (world.root / "tables" / "toy.md").read_text()
+
+
+@pytest.fixture
+def wide(world):
+    """Four data sets of three partitions: two blocks of columns; an awkward label, a note, and one stale record."""
+    datasets, partitions = ["cora", "b_2", "c&d", "e"], ["metis-2", "metis-3", "metis-4"]
+    world.suite(toy={**TABLE, "datasets": datasets, "partitions": partitions})
+    variants = {"default": {"label": "Fed_Avg & 100%", "note": "half #1 {of} it"}}
+    world.configure("methods", "fedavg", {"label": "x", "variants": variants})
+    world.fill()
+    world.configure("protocols", "toy", {"title": "T", "source": "-", "training": {"rounds": 9}})
+    world.table("--partial")
+    return world.root / "tables"
+
+
+def test_tex_has_the_table_laid_out_like_the_paper(wide):
+    text = (wide / "toy.tex").read_text()
+    assert text.count(r"\begin{tabular}") == 2
+    assert r"& \multicolumn{3}{c}{Cora} & \multicolumn{3}{c}{b\_2} & \multicolumn{3}{c}{c\&d} \\" in text
+    assert r"Fed\_Avg \& 100\% & \underline{63.00}" in text
+    assert r"local & \textbf{70.20}" in text
+    assert r"Fed\_Avg \& 100\%: half \#1 \{of\} it." in text
+    assert "Verdicts: reproduced, our mean differs from the published one by at most 0.5 points" in text
+    assert "Verdicts here: 1 not published, 44 not run, 2 off by, 1 reproduced." in text
+
+
+def test_markdown_has_published_figure_and_verdict_in_each_cell(wide):
+    text = (wide / "toy.md").read_text()
+    assert "**70.20 ± 0.00** †<br>70.00 ± 0.50: reproduced" in text
+    assert "<u>63.00 ± 0.00</u> †<br>60.00: off by +3.00" in text
+    table = [line for line in text.splitlines() if line.startswith("|")]
+    widths = [len(re.findall(r"(?<!\\)\|", line)) for line in table]
+    assert widths == [11] * 8 + [5] * 8  # two blocks: head, rule, four methods, two rank correlations
+
+
+def test_rank_correlation_stands_below(world):
+    world.fill()  # here 70.2 > 63 > 48 as published 70 > 60 > 50
+    world.table()
+    assert "| *Spearman's rho* | 1.00 (3) |" in (world.root / "tables" / "toy.md").read_text()
+
+
+def test_of_two_variants_the_first_is_ranked(world):
+    rows = [*TABLE["rows"], {"method": "fedper", "variant": "other", "published": "FedPer"}]
+    world.configure("methods", "fedper", {"label": "FedPer", "variants": {"default": {}, "other": {}}})
+    world.suite(toy={**TABLE, "rows": rows})
+    world.fill()
+    world.write(flat(0.99), RUN.model_copy(update={"method": "fedper", "variant": "other"}), costs=costs((0, 1)))
+    world.table()
+    assert "| *Kendall's tau* | 1.00 (3) |" in (world.root / "tables" / "toy.md").read_text()
+
+
+def test_tex_structure(wide):
+    check_structure((wide / "toy.tex").read_text())
+
+
+def test_structure_check_sees_a_fault(wide):
+    text = (wide / "toy.tex").read_text()
+    for good, bad in ((r"\end{minipage}", ""), (r"\caption{", r"\caption"), (" & ", " ")):
+        broken = text.replace(good, bad, 1)
+        assert broken != text
+        with pytest.raises(AssertionError):
+            check_structure(broken)
+
+
+@pytest.mark.skipif(ENGINE is None, reason="no TeX engine on PATH")
+def test_tex_compiles(wide, tmp_path):
+    (tmp_path / "all.tex").write_text(DOCUMENT % (wide / "toy.tex"))
+    options = [] if ENGINE == "tectonic" else ["-interaction=nonstopmode", "-halt-on-error"]
+    done = subprocess.run([ENGINE, *options, "all.tex"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert (tmp_path / "all.pdf").stat().st_size > 1000
+
+
+def check_structure(text):
+    """Environments nest, braces balance, and each row of a tabular has as many columns as it declares."""
+    plain = re.sub(r"(?m)(?<!\\)%.*$", "", text)
+    open_environments = []
+    for kind, name in re.findall(r"\\(begin|end)\{(\w+\*?)\}", plain):
+        if kind == "begin":
+            open_environments.append(name)
+        else:
+            assert open_environments.pop() == name
+    assert not open_environments
+    bare = re.sub(r"\\[{}]", "", plain)
+    assert bare.count("{") == bare.count("}")
+    for columns, body in re.findall(r"\\begin\{tabular\}\{(\w+)\}(.*?)\\end\{tabular\}", plain, re.S):
+        for row in body.split(r"\\")[:-1]:
+            spans = [int(number) for number in re.findall(r"\\multicolumn\{(\d+)\}", row)]
+            cells = len(re.findall(r"(?<!\\)&", row)) + 1
+            assert cells + sum(spans) - len(spans) == len(columns), row
