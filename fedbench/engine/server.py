@@ -11,6 +11,8 @@ from torch import Tensor
 from fedbench.engine.cohort import Cohort
 from fedbench.methods.base import Method
 
+_MIXED_AT_ONCE = 1 << 13
+
 
 @dataclass(frozen=True)
 class Traffic:
@@ -39,10 +41,13 @@ def server_step(method: Method[Any], cohort: Cohort, signals: dict[str, Tensor])
 
 
 def mix(weights: Tensor, stack: Tensor) -> None:
-    """Replace ``stack`` [S, K, ...] by W . stack, W [S, K, K]; where all rows are one row, by one product with it."""
-    flat = stack.view(*stack.shape[:2], -1)
+    """Replace ``stack`` [S, K, ...] by W . stack, W [S, K, K]; where all rows are one row, by one product with it.
+
+    Taken some columns at a time: one product over all of them is slower and needs several copies of the stack.
+    """
     rows = weights[:, :1] if weights.stride(1) == 0 else weights
-    flat.copy_(torch.bmm(rows, flat))
+    for part in stack.view(*stack.shape[:2], -1).split(_MIXED_AT_ONCE, dim=2):
+        part.copy_(torch.bmm(rows, part))
 
 
 def bytes_of(stacks: dict[str, Tensor]) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 from pathlib import Path
 
 import numpy as np
@@ -28,9 +29,9 @@ class Outer(Settings):
 
 
 def test_unknown_keys_name_the_nearest_at_any_depth() -> None:
-    with pytest.raises(ConfigurationError, match="unknown key 'inner.widht' \\(did you mean 'width'"):
+    with pytest.raises(ConfigurationError, match=r"unknown key 'inner\.widht' \(did you mean 'width'"):
         parse(Outer, {"inner": {"widht": 4}}, "somewhere.yaml")
-    with pytest.raises(ConfigurationError, match="somewhere.yaml"):
+    with pytest.raises(ConfigurationError, match=r"somewhere\.yaml"):
         parse(Outer, {"rounds": "many"}, "somewhere.yaml")
 
 
@@ -106,10 +107,8 @@ def test_streams_are_frozen() -> None:
     assert 0 <= seeds.integer("x", below=7) < 7
 
 
-FROZEN_KEY = tuple(
-    int.from_bytes(__import__("hashlib").sha256(b"str:weights\x1fint:0\x1fstr:conv1.weight").digest()[i : i + 8], "little")
-    for i in (0, 8)
-)
+_TEXT = b"str:weights\x1fint:0\x1fstr:conv1.weight"
+FROZEN_KEY = tuple(int.from_bytes(hashlib.sha256(_TEXT).digest()[i : i + 8], "little") for i in (0, 8))
 
 
 def test_merge_is_deep_and_leaves_its_inputs() -> None:

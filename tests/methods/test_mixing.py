@@ -45,9 +45,9 @@ def test_similarities_by_hand() -> None:
 
 
 def test_squared_distance_by_hand() -> None:
-    local = {"a": torch.tensor([[[1.0, 2.0], [0.0, 0.0]]]), "b": torch.tensor([[[3.0], [1.0]]]), "private": torch.ones(1)}
+    mine = {"a": torch.tensor([[[1.0, 2.0], [0.0, 0.0]]]), "b": torch.tensor([[[3.0], [1.0]]])}
     received = {"a": torch.tensor([[[0.0, 0.0], [0.0, 2.0]]]), "b": torch.tensor([[[1.0], [1.0]]])}
-    assert squared_distance(local, received).tolist() == [[1 + 4 + 4, 4]]
+    assert squared_distance(mine | {"private": torch.ones(1)}, received).tolist() == [[1 + 4 + 4, 4]]
 
 
 @pytest.mark.parametrize(

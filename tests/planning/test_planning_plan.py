@@ -1,0 +1,119 @@
+"""Jobs of a suite, their costs by past records, and the text that a user reads."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from fedbench.cli.__main__ import main
+from fedbench.configuration.run import RunName
+from fedbench.configuration.suite import load_suite
+from fedbench.planning.estimate import estimate
+from fedbench.planning.jobs import Job, jobs_of_table
+from fedbench.planning.past import past_runs
+from fedbench.planning.plan import plan_of
+
+
+def _job(method="fedavg", dataset="cora", partition="metis-3", variant="default", block="0-1") -> Job:
+    run = RunName(protocol="short", dataset=dataset, partition=partition, method=method, variant=variant)
+    return Job(run=run, block=block)
+
+
+def test_a_table_needs_one_job_per_cell_and_block(configs):
+    suite = load_suite("tiny", configs)
+    jobs = jobs_of_table("one", suite, configs)
+    assert len(jobs) == 2 * 2 * 2
+    assert str(jobs[1].record) == "short/cora/metis-3/fedavg/default/seeds-2-2.parquet"
+
+
+def test_a_job_that_two_tables_use_counts_once_in_the_total(configs, tmp_path):
+    plan = plan_of(load_suite("tiny", configs), configs, tmp_path / "none", [])
+    assert [len(share.jobs) for share in plan.tables] == [8, 4]
+    assert len(plan.total.jobs) == 10
+    assert plan.total.unknown == 10
+
+
+def test_existing_records_are_done(configs, past_record):
+    records = past_record()
+    plan = plan_of(load_suite("tiny", configs), configs, records, past_runs([records]))
+    assert [share.done for share in plan.tables] == [1, 1]
+
+
+def test_also_appends_a_row_to_every_table(configs, tmp_path):
+    plan = plan_of(load_suite("tiny", configs), configs, tmp_path, [], also=["centroid"])
+    assert [len(share.jobs) for share in plan.tables] == [12, 6]
+
+
+def test_the_same_cell_decides_scaled_by_epochs_and_seeds(configs, past_record):
+    past_record(clients=5, seconds=99.0)
+    past = past_runs([past_record(seconds=4.0, startup=2.0)])
+    guess = estimate(_job(), past, configs)
+    assert guess.basis == ("method", "dataset", "clients")
+    assert guess.seconds == pytest.approx(2.0 + 2 * 4.0)
+    assert estimate(_job(variant="long", block="0-0"), past, configs).seconds == pytest.approx(2.0 + 4 * 4.0)
+
+
+@pytest.mark.parametrize(
+    ("job", "basis"),
+    [
+        (_job(partition="metis-9"), ("method", "dataset")),
+        (_job(method="local"), ("dataset", "clients")),
+        (_job(method="local", partition="metis-9"), ("dataset",)),
+        (_job(dataset="pubmed"), ("method",)),
+        (_job(method="local", dataset="pubmed"), ()),
+    ],
+)
+def test_less_alike_runs_decide_where_there_are_none_better(configs, past_record, job, basis):
+    guess = estimate(job, past_runs([past_record()]), configs)
+    assert guess.basis == basis
+    assert (guess.seconds is None) == (basis == ())
+
+
+def test_damaged_and_foreign_headers_are_left_out(past_record):
+    records = past_record()
+    foreign = json.loads(next(records.rglob("*.json")).read_text())
+    foreign["settings"] = {"anything": 1}
+    (records / "seeds-1-1.json").write_text(json.dumps(foreign))
+    (records / "seeds-2-2.json").write_text('{"schema_version"')
+    (records / "seeds-3-3.json").write_text("[]")
+    assert len(past_runs([records])) == 1
+
+
+def test_the_headers_of_a_bundle_count_too(past_record, tmp_path):
+    header = json.loads(next(past_record().rglob("*.json")).read_text())
+    (tmp_path / "bundle").mkdir()
+    (tmp_path / "bundle/headers.jsonl").write_text(json.dumps({"name": "x", "digest": "y", "header": header}) + "\n")
+    assert [run.method for run in past_runs([tmp_path / "bundle"])] == ["fedavg"]
+
+
+def test_wall_time_is_never_below_the_longest_job(configs, past_record):
+    past = past_runs([past_record()])
+    total = plan_of(load_suite("tiny", configs), configs, past_record().parent / "none", past).total
+    assert total.wall_seconds(1) == pytest.approx(total.seconds)
+    assert total.wall_seconds(1000) == max(guess.seconds for guess in total.estimates)
+
+
+def test_the_command_prints_a_plan(configs, past_record, capsys):
+    arguments = ["plan", "--suite", "tiny", "--configs", str(configs), "--cores", "2"]
+    assert main([*arguments, "--records", str(past_record())]) == 0
+    text = capsys.readouterr().out
+    assert "table" in text.splitlines()[0]
+    assert "wall time on 2 core(s)" in text
+    assert "judged by past runs of the same method, dataset" in text
+
+
+def test_the_command_says_that_there_is_no_past_record(configs, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["plan", "--suite", "tiny", "--configs", str(configs)]) == 0
+    assert "no past record" in capsys.readouterr().out
+
+
+def test_the_command_names_the_nearest_suite(configs, capsys):
+    assert main(["plan", "--suite", "tinny", "--configs", str(configs)]) == 1
+    assert "did you mean 'tiny'?" in capsys.readouterr().err
+
+
+def test_planning_imports_neither_torch_nor_pandas():
+    code = "import sys, fedbench.cli.plan; print([m for m in ('torch', 'pandas') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -1,0 +1,56 @@
+"""`fedbench calibrate`: what passes, what fails, and what it writes."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from fedbench.cli.__main__ import main
+from fedbench.configuration.calibration import load_calibrations
+from fedbench.configuration.suite import load_suite, table_in_suite
+from tests.records.support import RUN, World
+
+CONFIGS = Path(__file__).resolve().parents[2] / "configs"
+CHECK = {"name": "toy", "run": RUN.model_dump(), "target": 70.0, "tolerance": 0.5, "source": "by hand"}
+
+
+def calibrate(world: World, **change: object) -> tuple[int, dict[str, str]]:
+    world.configure("calibrations", "toy", {"title": "Toy", "checks": [CHECK | change]})
+    out = world.root / "calibration.csv"
+    status = main(["calibrate", "--suite", "s", "--configs", str(world.configs), "--records", str(world.records),
+                   "--out", str(out)])  # fmt: skip
+    rows = list(csv.DictReader(out.read_text().splitlines())) if out.exists() else [{}]
+    return status, rows[0]
+
+
+def test_a_hit_passes(world: World) -> None:
+    world.suite()
+    world.fill()
+    status, row = calibrate(world)
+    assert status == 0
+    assert (row["ours"], row["target"], row["tolerance"], row["ok"]) == ("70.20", "70.00", "0.50", "True")
+    assert (row["n_seeds"], row["ours_first_5_seeds"]) == ("2", "70.20")
+
+
+@pytest.mark.parametrize("target", [69.5, 70.9])
+def test_a_miss_on_either_side_is_written_and_fails(world: World, target: float) -> None:
+    world.suite()
+    world.fill()
+    status, row = calibrate(world, target=target)
+    assert (status, row["ok"]) == (1, "False")
+
+
+def test_a_missing_record_is_named(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    world.suite(seeds=4, per_job=2)
+    world.fill((0, 1))
+    status, _ = calibrate(world)
+    assert status == 1
+    assert "seeds-2-3" in capsys.readouterr().err
+
+
+def test_the_suite_trains_every_run_that_is_checked() -> None:
+    suite = load_suite("calibration", CONFIGS)
+    trained = {run for table in suite.tables for run in table_in_suite(table, suite, CONFIGS).runs()}
+    assert {check.run for file in load_calibrations(CONFIGS) for check in file.checks} <= trained

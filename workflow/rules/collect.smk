@@ -1,0 +1,38 @@
+# Targets that only collect.
+
+
+localrules:
+    all,
+    tables,
+    figures,
+    partitions,
+    partition_reports,
+
+
+rule tables:
+    input:
+        expand("<reports>/<suite>/tables/{table}.csv", table=SUITE.tables),
+
+
+rule figures:
+    input:
+        expand("<reports>/<suite>/figures/{figure}.png", figure=figure_names()),
+
+
+rule partitions:
+    input:
+        partitions_of_suite(),
+
+
+rule partition_reports:
+    input:
+        reports_of_partitions(),
+
+
+rule all:
+    default_target: True
+    input:
+        rules.tables.input,
+        rules.figures.input,
+        rules.partition_reports.input,
+        expand("<reports>/<suite>/pages/{table}.html", table=SUITE.tables),

@@ -1,0 +1,115 @@
+# What was asked for, checked before any rule is read; and the functions that rules use for inputs and parameters.
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+
+from fedbench.configuration.run import RunName, resolve
+from fedbench.configuration.suite import load_suite, table_in_suite
+from fedbench.errors import FedbenchError
+from fedbench.partition.name import parse_name
+from fedbench.partition.scheme import load_scheme
+from fedbench.planning.check import check_suite
+from fedbench.planning.figures import figure_names, figure_text
+from fedbench.planning.jobs import jobs_of_table
+from fedbench.planning.selection import selected
+from fedbench.planning.stage import stage_digest
+from fedbench.provenance.code import code_digest, program_digest
+from fedbench.settings import digest_of
+from fedbench.sources.catalogue import load_entry
+
+METHOD_FILES = sorted(
+    Path(str(workflow.current_basedir), "../methods").resolve().glob("*.smk")
+)
+
+try:
+    SELECTION = selected(config)
+    METHOD_FILES += [path.absolute() for path in SELECTION.rules]
+    SUITE = load_suite(SELECTION.suite, SELECTION.configs)
+    check_suite(
+        SELECTION.suite,
+        SUITE,
+        SELECTION.configs,
+        methods=[path.stem for path in METHOD_FILES],
+        also=SELECTION.also,
+    )
+except FedbenchError as error:
+    raise WorkflowError(str(error)) from None
+
+MAIN_TABLE = next(iter(SUITE.tables))
+
+
+pathvars:
+    suite=SELECTION.suite,
+    logs="<results>/logs",
+    benchmarks="<results>/benchmarks",
+
+
+wildcard_constraints:
+    protocol=r"[\w-]+",
+    dataset=r"[\w-]+",
+    partition=r"[\w-]+",
+    variant=r"[\w-]+",
+    block=r"\d+-\d+",
+    table=r"[\w-]+",
+    figure=r"[\w-]+",
+
+
+def records_of(table):
+    """Paths of the records that fill a table of the suite."""
+    jobs = jobs_of_table(table, SUITE, SELECTION.configs, SELECTION.also)
+    return [f"<results>/records/{job.record}" for job in jobs]
+
+
+def records_of_table(wildcards):
+    """Input function of the rule `table`."""
+    return records_of(wildcards.table)
+
+
+def folder_of_records(wildcards, input):
+    """The folder `records`, six levels above a record."""
+    return Path(input.records[0]).parents[5]
+
+
+def settings_of_table(wildcards):
+    """Digest of a table's layout: a change rebuilds the table and trains nothing."""
+    table = table_in_suite(wildcards.table, SUITE, SELECTION.configs, SELECTION.also)
+    return digest_of(table.model_dump(mode="json"))
+
+
+def settings_of_dataset(wildcards):
+    """Digest of a data set's catalogue entry."""
+    entry = load_entry(wildcards.dataset, SELECTION.configs)
+    return digest_of(entry.model_dump(mode="json"))
+
+
+def settings_of_partition(wildcards):
+    """Digest of a partition scheme's settings."""
+    scheme = load_scheme(parse_name(wildcards.partition).scheme, SELECTION.configs)
+    return digest_of(scheme.model_dump(mode="json"))
+
+
+def run_of(method):
+    """Parameters of a method's training rule.
+
+    Both digests are functions of the wildcards alone: Snakemake doesn't compare parameters derived from outputs.
+    """
+
+    def settings(wildcards):
+        """Digest of the run's resolved settings: a change makes this run stale and no other."""
+        fields = {
+            name: wildcards[name]
+            for name in ("protocol", "dataset", "partition", "variant")
+        }
+        run = RunName(method=method, **fields)
+        return digest_of(resolve(run, SELECTION.configs).model_dump(mode="json"))
+
+    def code(wildcards):
+        """Digest of the code that the method uses: a change makes the method's runs stale and no others."""
+        return code_digest(method)
+
+    return {"method": method, "settings": settings, "code": code}
+
+
+def memory(wildcards, attempt):
+    """Megabytes of a training job; more at each retry."""
+    return 3000 * attempt

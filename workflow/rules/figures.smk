@@ -1,0 +1,45 @@
+# Figures of a suite's first table, as PDF (for papers) and PNG (for the report).
+
+
+rule figure:
+    input:
+        records=records_of(MAIN_TABLE),
+        partitions=partitions_of(MAIN_TABLE),
+    output:
+        png=report(
+            "<reports>/<suite>/figures/{figure}.png",
+            category=paper_of(MAIN_TABLE),
+            subcategory=datasets_of(MAIN_TABLE),
+            labels={"what": "{figure}", "as": "figure"},
+            caption="../report/figure.rst",
+        ),
+        pdf=report(
+            "<reports>/<suite>/figures/{figure}.pdf",
+            category=paper_of(MAIN_TABLE),
+            subcategory=datasets_of(MAIN_TABLE),
+            labels={"what": "{figure}", "as": "PDF"},
+            caption="../report/figure.rst",
+        ),
+    log:
+        "<logs>/figure/<suite>/{figure}.log",
+    localrule: True
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        configs=SELECTION.configs,
+        code=stage_digest("figure"),
+        drawing=drawing_of_figure,
+        caption=caption_of_figure,
+        records=folder_of_records,
+        out=subpath(output.png, parent=True),
+        suite=SELECTION.suite,
+        also=",".join(SELECTION.also),
+    message:
+        "figure {wildcards.figure}"
+    shell:
+        "fedbench figure {wildcards.figure} --suite {params.suite} --also '{params.also}' --configs {params.configs}"
+        " --records {params.records} --out {params.out} > {log} 2>&1"
