@@ -29,6 +29,7 @@ class Plan:
 
     ``make``: a client's module. ``shared``: does a parameter (plain name) leave the client? ``combine``: new shared
     states from the clients' modules, or None to leave them. ``penalty``: extra loss from (module, received, round).
+    ``instead``: the whole program, for a method that doesn't train.
     """
 
     make: Callable[[], nn.Module]
@@ -36,6 +37,7 @@ class Plan:
     combine: Callable[[list[nn.Module]], Tensor] | None = None
     penalty: Callable[[nn.Module, State, int], Tensor] | None = None
     epochs: Callable[[int, int], int] = lambda client, round: 1
+    instead: Callable[[list[Graph], int], Trace] | None = None
 
 
 @dataclass
@@ -63,6 +65,8 @@ def federate(
     scale: float,
 ) -> Trace:
     """Run ``rounds`` rounds; ``keep(client, round, epoch)`` gives the dropout masks of a forward pass."""
+    if plan.instead:
+        return plan.instead(graphs, rounds)
     modules = [plan.make().to(graphs[0].x.dtype) for _ in graphs]
     for module in modules:
         start(module)

@@ -20,7 +20,7 @@ from fedbench.methods.registry import build, method_names
 from fedbench.tasks.node_arrays import ClientGraph, NodeProblem
 from tests.reference.federation import Graph, Trace, federate
 from tests.reference.names import start_from
-from tests.reference.plans import PLANS
+from tests.reference.plans import plan_of
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 
@@ -60,26 +60,13 @@ def run_plain(method: Method[Any], name: str, problem: NodeProblem, seed: int, p
 
     shape = {"features": problem.width, "classes": problem.classes, "layers": model.layers, "width": model.width,
              "readout": model.readout, "proxy": _proxy(method, cell)}  # fmt: skip
-    plan = PLANS[name](method.settings, shape)
+    plan = plan_of(name)(method.settings, shape)
     plan.epochs = lambda client, round: int(method.local_epochs(round, cell)[0, client])
-    if name == "majority":
-        return _majority(graphs, problem, training.rounds)
     return federate(
         plan, graphs, lambda module: start_from(module, initial), keep if model.dropout else lambda *_: None,
         clients=problem.clients, rounds=training.rounds, lr=training.learning_rate,
         weight_decay=training.weight_decay, scale=1 / (1 - model.dropout),
     )  # fmt: skip
-
-
-def _majority(graphs: list[Graph], problem: NodeProblem, rounds: int) -> Trace:
-    trace = Trace()
-    for split, code in (("val", 1), ("test", 2)):
-        row = []
-        for graph in graphs:
-            top = torch.bincount(graph.y[graph.split == 0], minlength=problem.classes).argmax()
-            row.append(float((graph.y[graph.split == code] == top).double().mean()))
-        trace.accuracy[split] = [row] * rounds
-    return trace
 
 
 def _mask(key: tuple[int, int], counter: tuple[int, int, int], graph: Graph, model: Any) -> torch.Tensor:

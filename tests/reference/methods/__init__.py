@@ -1,0 +1,1 @@
+"""The plain programs, one file a method, found by name."""

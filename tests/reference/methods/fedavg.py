@@ -1,0 +1,9 @@
+"""FedAvg: everything is averaged."""
+
+from __future__ import annotations
+
+from tests.reference.plans import Plan, Settings, Shape, average, everything, plain
+
+
+def plan(settings: Settings, shape: Shape) -> Plan:
+    return Plan(lambda: plain(shape), everything, average)

@@ -1,0 +1,9 @@
+"""FedPer: all but the readout is averaged."""
+
+from __future__ import annotations
+
+from tests.reference.plans import Plan, Settings, Shape, average, plain
+
+
+def plan(settings: Settings, shape: Shape) -> Plan:
+    return Plan(lambda: plain(shape), lambda name: "readout" not in name, average)
