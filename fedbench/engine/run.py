@@ -15,10 +15,12 @@ from fedbench.engine.cohort import Cohort, Pack, parameters_per_client, start_co
 from fedbench.engine.history import History
 from fedbench.engine.local_training import train_locally
 from fedbench.engine.server import Traffic, server_step
+from fedbench.kernels.allocator import return_freed_memory
 from fedbench.methods.base import Cell, Method
 from fedbench.models.parameters import Parameters
 from fedbench.tasks.node_arrays import NodeProblem
 
+_ROUNDS_BETWEEN_TRIMS = 10  # a trim costs about a tenth of a second in the largest cells
 Progress = Callable[[int, History], None]
 Figures = dict[str, Tensor]
 """Name to a figure of every client, [S, k] or [S, k, ...]."""
@@ -73,6 +75,8 @@ def run(
     public = method.public(cell)
     for round in range(1, method.training.rounds + 1):
         _round(method, cohort, public, round, outcome)
+        if round % _ROUNDS_BETWEEN_TRIMS == 0:
+            return_freed_memory()
         if progress and due(method.training, round):
             progress(round, outcome.history)
     return outcome

@@ -60,33 +60,32 @@ def kernel_average(scores: Tensor, values: Tensor, present: Tensor, sigma: float
 def low_rank_average(scores: Tensor, values: Tensor, present: Tensor, sigma: float, rank: int) -> Tensor:
     """Return the average of `kernel_average` from the first ``rank`` terms of the expansion."""
     features = _features(scores, sigma, rank) * present.unsqueeze(2)
-    sums = features @ (features.transpose(1, 2) @ _with_ones(values))
-    return _divided(sums, present)
+    sums = features @ (features.transpose(1, 2) @ values)
+    weights = features @ features.sum(1).unsqueeze(2)
+    return _divided(sums, weights, present)
 
 
 def exact_average(scores: Tensor, values: Tensor, present: Tensor, sigma: float) -> Tensor:
     """Return the average of `kernel_average` from the full kernel, some rows at a time (again in the backward pass)."""
     rows = max(1, _CHUNK_ENTRIES // max(1, scores.numel()))
-    extended = _with_ones(values) * present.unsqueeze(2)
-    sums = [
-        checkpoint(_kernel_rows, part, scores, extended, sigma, use_reentrant=False, preserve_rng_state=False)
+    parts = [
+        checkpoint(_kernel_rows, part, scores, values, present, sigma, use_reentrant=False, preserve_rng_state=False)
         for part in scores.split(rows, dim=1)
     ]
-    return _divided(torch.cat(sums, dim=1), present)
+    sums, weights = (torch.cat(pieces, dim=1) for pieces in zip(*parts, strict=True))
+    return _divided(sums, weights, present)
 
 
-def _kernel_rows(part: Tensor, scores: Tensor, values: Tensor, sigma: float) -> Tensor:
+def _kernel_rows(part: Tensor, scores: Tensor, values: Tensor, present: Tensor, sigma: float) -> tuple[Tensor, Tensor]:
     gaps = (part.unsqueeze(2) - scores.unsqueeze(1)) / sigma
-    return torch.exp(-gaps.square()) @ values
+    kernel = torch.exp(-gaps.square()) * present.unsqueeze(1)
+    return kernel @ values, kernel.sum(2, keepdim=True)
 
 
-def _with_ones(values: Tensor) -> Tensor:
-    return torch.cat([values, values.new_ones(*values.shape[:2], 1)], dim=2)
-
-
-def _divided(sums: Tensor, present: Tensor) -> Tensor:
-    weights = sums[..., -1] + (1 - present)
-    return sums[..., :-1] / weights.unsqueeze(2) * present.unsqueeze(2)
+def _divided(sums: Tensor, weights: Tensor, present: Tensor) -> Tensor:
+    """Return sums / weights [clients, slots, width], 0 for padding; weights [clients, slots, 1]."""
+    there = present.unsqueeze(2)
+    return sums * (there / (weights + (1 - there)))
 
 
 class _Features(torch.autograd.Function):

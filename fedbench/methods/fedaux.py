@@ -74,14 +74,18 @@ class FedAuxNetwork(MaskedGCN):
 
 def _inner_product(h: Tensor, apv: Tensor, present: Tensor) -> Tensor:
     """Return <h_i / max_j ||h_j||, a>."""
-    largest = (h.norm(dim=2) * present).amax(dim=1).clamp_min(torch.finfo(h.dtype).tiny)
-    return (h * apv.unsqueeze(1)).sum(2) / largest.unsqueeze(1) * present
+    largest = (h.norm(dim=2) * present).amax(dim=1, keepdim=True)
+    return _along(h, apv) / largest.clamp_min(torch.finfo(h.dtype).tiny) * present
 
 
 def _cosine(h: Tensor, apv: Tensor, present: Tensor) -> Tensor:
     """Return cos(h_i, a), 0 for a node whose representation is 0."""
-    unit = torch.nn.functional.normalize(apv, dim=1)
-    return (torch.nn.functional.normalize(h, dim=2) * unit.unsqueeze(1)).sum(2) * present
+    lengths = h.norm(dim=2) * apv.norm(dim=1, keepdim=True)
+    return _along(h, apv) / lengths.clamp_min(torch.finfo(h.dtype).tiny) * present
+
+
+def _along(h: Tensor, apv: Tensor) -> Tensor:
+    return (h * apv.unsqueeze(1)).sum(2)
 
 
 class FedAux(Method[FedAuxSettings]):

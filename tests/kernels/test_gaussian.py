@@ -86,6 +86,6 @@ def test_gradients(form: object) -> None:
 
 def test_padding_gives_zero_and_takes_no_part() -> None:
     scores, values, present = block(1.0)
-    garbage = values + (1 - present).unsqueeze(2) * 1e6
+    garbage = values + (1 - present).unsqueeze(2) * 1e3
     for form in (lambda *a: low_rank_average(*a, 30), exact_average):
         assert torch.allclose(form(scores, garbage, present, 1.0), plain(scores, values, present, 1.0))
