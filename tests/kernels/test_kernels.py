@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -78,8 +80,9 @@ def test_dropout_does_not_depend_on_what_it_is_packed_with() -> None:
     assert not bool(alone[:, 9:].any())
 
 
-def test_dropout_differs_by_client_round_and_layer() -> None:
-    masks = [stream((0,), (64, 64), 64, 0.5, r).keep(layer, 16) for r in (1, 2) for layer in (1, 2)]
+def test_dropout_differs_by_client_round_epoch_and_layer() -> None:
+    streams = [replace(stream((0,), (64, 64), 64, 0.5, r), epoch=epoch) for r in (1, 2) for epoch in (0, 1)]
+    masks = [drawn.keep(layer, 16) for drawn in streams for layer in (1, 2)]
     rows = [tuple(mask[c].flatten().tolist()) for mask in masks if mask is not None for c in (0, 1)]
-    assert len(set(rows)) == len(rows)
+    assert len(set(rows)) == len(rows) == 16
     assert stream((0,), (3,), 3, 0.0, 1).keep(1, 4) is None
