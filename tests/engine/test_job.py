@@ -16,6 +16,7 @@ import pytest
 from fedbench.configuration.run import RunName
 from fedbench.engine import job as jobs
 from fedbench.engine.job import Job, train, train_to
+from fedbench.engine.resume import FinishedSeeds
 from fedbench.errors import ConfigurationError, DataError, TrainingError
 from fedbench.files import write_arrays
 from fedbench.records.store import read_record
@@ -151,3 +152,19 @@ def test_a_record_is_json_and_parquet_only(files: tuple[Path, Path], tmp_path: P
     train_to(job_of(files, (0,)), out)
     assert sorted(p.name for p in tmp_path.glob("seeds*")) == ["seeds-0-0.json", "seeds-0-0.parquet"]
     assert json.loads(out.with_suffix(".json").read_text())["schema_version"] == 1
+
+
+def test_rounds_are_numbered_from_one(files: tuple[Path, Path]) -> None:
+    frame = train(job_of(files, (0,))).table.to_pandas()
+    accuracy = frame[frame.metric == "accuracy"]
+    assert sorted(accuracy["round"].unique()) == [1, 2, 3, 4, 5]
+    assert (accuracy.groupby(["round", "split"]).size() == 3).all()
+
+
+def test_what_one_device_finished_is_not_taken_for_another(tmp_path: Path, files: tuple[Path, Path]) -> None:
+    record = train(job_of(files, (0,)))
+    digests = record.header.digests
+    FinishedSeeds(tmp_path, digests, "cpu").add(0, record.table, record.header.costs[0], {})
+    assert FinishedSeeds(tmp_path, digests, "cpu").has(0)
+    assert not FinishedSeeds(tmp_path, digests, "cuda").has(0)
+    assert not FinishedSeeds(tmp_path, digests.model_copy(update={"code": "other"}), "cpu").has(0)
