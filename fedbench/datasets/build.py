@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from fedbench.datasets import linqs, planetoid
+from fedbench.datasets import film, gnn_benchmark, heterophilous, linqs, planetoid
 from fedbench.datasets.canonical import content_order
 from fedbench.datasets.counts import check_counts
 from fedbench.datasets.node import NodeDataset, write_dataset
@@ -16,8 +18,16 @@ from fedbench.datasets.raw import RawNodes, reordered
 from fedbench.errors import SourceError
 from fedbench.sources.catalogue import Entry
 from fedbench.sources.check import check
-from fedbench.sources.kinds import PlanetoidFiles, Source
+from fedbench.sources.kinds import Source
 from fedbench.sources.note import NOTE, read_note
+
+LOADERS: dict[str, Callable[[Path, Any], RawNodes]] = {
+    "planetoid": planetoid.load,
+    "linqs": linqs.load,
+    "gnn-benchmark": gnn_benchmark.load,
+    "heterophilous": heterophilous.load,
+    "film": film.load,
+}
 
 
 def build_dataset(entry: Entry, raw_folder: Path, out: Path) -> NodeDataset:
@@ -63,11 +73,9 @@ def source_of(entry: Entry, raw_folder: Path) -> Source:
 
 def load_raw(source: Source, folder: Path) -> RawNodes:
     """Return the whole graph from a source's files, which have been checked."""
-    if isinstance(source.loader, PlanetoidFiles):
-        return planetoid.load(folder, source.loader)
     if source.loader is None:
         raise SourceError(f"load {folder}", found=f"source '{source.name}' names no loader", remedy="add it")
-    return linqs.load(folder, source.loader)
+    return LOADERS[source.loader.format](folder, source.loader)
 
 
 def _chosen(entry: Entry, whole: RawNodes) -> np.ndarray:

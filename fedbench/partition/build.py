@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -11,51 +12,44 @@ from fedbench.datasets.node import NodeDataset, read_dataset
 from fedbench.datasets.origin import origin_path, read_origin
 from fedbench.errors import DataError
 from fedbench.partition.check import check_name, check_partition, check_size
+from fedbench.partition.clients import by_client, memberships, splits
 from fedbench.partition.cut import kept_edges
-from fedbench.partition.metis import metis_clients
+from fedbench.partition.kinds import FileScheme, OverlappingScheme
 from fedbench.partition.name import PartitionName
-from fedbench.partition.scheme import FileScheme, MetisScheme, Scheme
-from fedbench.partition.split import global_split
+from fedbench.partition.scheme import Scheme
 from fedbench.partition.store import Partition, write_partition
 from fedbench.partition.table import import_table
-from fedbench.seeds import generator, integer
 
 
 def build_partition(dataset_name: str, name: PartitionName, scheme: Scheme, dataset_path: Path, out: Path) -> Partition:
     """Write the partition file ``out`` of a data set file, and return the partition.
 
     Raises:
-        DataError: the file holds another data set than ``dataset_name``, more clients than nodes, an empty client, or
-            a table that doesn't fit the data set.
+        DataError: the file holds another data set than ``dataset_name``, the scheme can't make so many clients of it,
+            or a table doesn't fit the data set.
         SourceError: a published table can't be had.
     """
     dataset = read_dataset(dataset_path)
     check_name(dataset_name, dataset, dataset_path)
     check_size(name.clients, dataset.nodes, dataset.name)
     if isinstance(scheme, FileScheme):
-        client, split = import_table(scheme, name, read_origin(origin_path(dataset_path)))
+        of_each, split_of_each = import_table(scheme, name, read_origin(origin_path(dataset_path)))
+        client, node = by_client(of_each)
+        split = split_of_each[node]
     else:
-        client, split = _by_metis(name, scheme, dataset)
-    partition = _with_edges(_assemble(name, scheme, dataset, client, split), dataset)
+        client, node = memberships(name, scheme, dataset)
+        split = splits(name, scheme, dataset, client, node)
+    partition = Partition(client, node, split, _meta(name, scheme, dataset))
+    check_partition(partition, dataset.nodes, disjoint=not isinstance(scheme, OverlappingScheme))
+    partition = _with_edges(partition, dataset)
     if isinstance(scheme, FileScheme):
         _check_expected(scheme, partition, dataset)
     write_partition(out, partition)
     return partition
 
 
-def _by_metis(name: PartitionName, scheme: MetisScheme, dataset: NodeDataset) -> tuple[np.ndarray, np.ndarray]:
-    """Return each node's client and split; the split doesn't depend on the number of clients."""
-    split = global_split(dataset.nodes, scheme.split, generator("split", dataset.name, name.seed))
-    seed = integer("metis", dataset.name, name.clients, name.seed)
-    return metis_clients(dataset.edges, dataset.nodes, name.clients, seed), split
-
-
-def _assemble(
-    name: PartitionName, scheme: Scheme, dataset: NodeDataset, client: np.ndarray, split: np.ndarray
-) -> Partition:
-    """Return the partition in which node i belongs to ``client[i]`` (int64[n]) with ``split[i]`` (int8[n])."""
-    node = np.argsort(client, kind="stable")
-    meta = {
+def _meta(name: PartitionName, scheme: Scheme, dataset: NodeDataset) -> dict[str, Any]:
+    return {
         "dataset": dataset.name,
         "dataset_digest": dataset.digest,
         "scheme": name.scheme,
@@ -63,9 +57,6 @@ def _assemble(
         "seed": name.seed,
         "settings": scheme.model_dump(mode="json"),
     }
-    partition = Partition(client[node], node, split[node], meta)
-    check_partition(partition, dataset.nodes)
-    return partition
 
 
 def _with_edges(partition: Partition, dataset: NodeDataset) -> Partition:

@@ -18,7 +18,8 @@ def check_partition(partition: Partition, nodes: int, disjoint: bool = True) -> 
     Args:
         partition: what to check.
         nodes: nodes of the data set.
-        disjoint: whether every node belongs to exactly one client; otherwise to at least one.
+        disjoint: whether every node belongs to exactly one client; otherwise to any number of them, or to none, but
+            in one role.
 
     Raises:
         DataError: names every broken invariant.
@@ -28,7 +29,8 @@ def check_partition(partition: Partition, nodes: int, disjoint: bool = True) -> 
         raise DataError(
             f"a valid partition of {partition.meta['dataset']}",
             found="; ".join(broken),
-            allowed="each node in a client, no client empty, entries sorted by (client, node)",
+            allowed="each node in a client, or in any number of overlapping ones in one role; no client empty; entries "
+            "sorted by (client, node)",
             remedy="a table or scheme at fault: correct it and run `fedbench partition` again",
         )
 
@@ -39,15 +41,23 @@ def _broken(partition: Partition, nodes: int, disjoint: bool) -> Iterator[str]:
         yield "a node, client or split number out of range"
         return
     times = np.bincount(node, minlength=nodes)
-    if (times == 0).any():
+    if disjoint and (times == 0).any():
         yield f"{(times == 0).sum():,} nodes in no client"
     if disjoint and (times > 1).any():
         yield f"{(times > 1).sum():,} nodes in more than one client"
+    if torn := _torn(node, split):
+        yield f"{torn:,} nodes with more than one role"
     empty = np.flatnonzero(np.bincount(client, minlength=partition.clients) == 0)
     if empty.size:
         yield f"no nodes in client {', '.join(map(str, empty))}"
     if (np.diff(client * nodes + node) <= 0).any():
         yield "entries out of order, or given twice"
+
+
+def _torn(node: np.ndarray, split: np.ndarray) -> int:
+    """Return how many nodes have different splits in different entries."""
+    roles = np.unique(node * len(SPLIT_NAMES) + split)
+    return int((np.unique(roles // len(SPLIT_NAMES), return_counts=True)[1] > 1).sum())
 
 
 def _within(values: np.ndarray, size: int) -> bool:

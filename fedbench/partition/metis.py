@@ -33,9 +33,9 @@ def metis_clients(edges: np.ndarray, nodes: int, clients: int, seed: int) -> np.
     empty = np.flatnonzero(np.bincount(parts, minlength=clients) == 0)
     if empty.size:
         raise DataError(
-            f"{clients} clients from {nodes:,} nodes by METIS",
+            f"{clients} METIS parts of {nodes:,} nodes",
             found=f"METIS left {empty.size} of them without nodes",
-            allowed="at least one node in every client",
+            allowed="at least one node in every part",
             remedy="ask for fewer clients, or take another partition seed (<scheme>-<clients>-s<seed>)",
         )
     return parts

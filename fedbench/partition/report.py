@@ -41,7 +41,7 @@ def markdown_text(name: str, partition: Partition, dataset: NodeDataset, measure
     lines = [
         f"# {dataset.name}, {name}",
         "",
-        f"{dataset.nodes:,} nodes in {partition.clients} clients; {kept:,} edges kept, {cut:,} cut ({share:.1%}).",
+        f"{_held(partition, dataset.nodes)}; {kept:,} edges kept, {cut:,} cut ({share:.1%}).",
         "Missing links: cut edges with one end in the client. Label entropy in bits. Label distance: total variation "
         "between the client's class shares and the overall ones (0 same, 1 disjoint).",
         "",
@@ -52,6 +52,14 @@ def markdown_text(name: str, partition: Partition, dataset: NodeDataset, measure
         *(_row([_number(column[client]) for column in cells]) for client in range(measures.nodes.size)),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _held(partition: Partition, nodes: int) -> str:
+    """Return who has how many nodes; overlapping clients have some several times and others never."""
+    held, memberships = np.unique(partition.node).size, partition.node.size
+    if held == memberships == nodes:
+        return f"{nodes:,} nodes in {partition.clients} clients"
+    return f"{held:,} of {nodes:,} nodes in {partition.clients} clients, {memberships:,} memberships"
 
 
 def _row(cells: list[str]) -> str:

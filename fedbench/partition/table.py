@@ -10,8 +10,8 @@ import numpy as np
 
 from fedbench.datasets.origin import Origin
 from fedbench.errors import DataError
+from fedbench.partition.kinds import FileScheme
 from fedbench.partition.name import PartitionName
-from fedbench.partition.scheme import FileScheme
 from fedbench.partition.store import SPLIT_NAMES
 from fedbench.sources.fetch import fetch
 

@@ -32,7 +32,29 @@ class LinqsFiles(Settings):
     classes: tuple[str, ...] = Field(min_length=1, description="class names in the order of the class numbers")
 
 
-Loader = Annotated[PlanetoidFiles | LinqsFiles, Field(discriminator="format")]
+class GnnBenchmarkFile(Settings):
+    """One npz of Shchur et al. 2018 with the adjacency and the features as CSR matrices."""
+
+    format: Literal["gnn-benchmark"]
+    file: str
+
+
+class HeterophilousFile(Settings):
+    """One npz of Platonov et al. 2023 with dense features, classes and one row an edge."""
+
+    format: Literal["heterophilous"]
+    file: str
+
+
+class FilmFiles(Settings):
+    """``out1_node_feature_label.txt``, with feature numbers, and ``out1_graph_edges.txt`` of Pei et al. 2020."""
+
+    format: Literal["film"]
+
+
+Loader = Annotated[
+    PlanetoidFiles | LinqsFiles | GnnBenchmarkFile | HeterophilousFile | FilmFiles, Field(discriminator="format")
+]
 
 
 class SourceBase(Settings):

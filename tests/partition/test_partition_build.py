@@ -12,9 +12,10 @@ from fedbench.datasets.node import read_dataset
 from fedbench.errors import ConfigurationError, DataError
 from fedbench.partition import metis
 from fedbench.partition.build import build_partition
+from fedbench.partition.kinds import MetisScheme, SplitSettings
 from fedbench.partition.name import PartitionName, parse_name
-from fedbench.partition.scheme import MetisScheme, SplitSettings, load_scheme
-from fedbench.partition.split import global_split
+from fedbench.partition.scheme import load_scheme
+from fedbench.partition.split import drawn_split
 from fedbench.partition.store import read_partition
 from fedbench.settings import parse
 
@@ -79,7 +80,7 @@ def test_one_split_whatever_the_number_of_clients(grid_file):
 
 @given(st.integers(1, 400), st.floats(0.01, 0.5), st.floats(0.01, 0.49), st.integers(0, 2**32 - 1))
 def test_the_split_has_the_shares_it_was_asked_for(nodes, train, test, seed):
-    split = global_split(nodes, SplitSettings(train=train, test=test), np.random.default_rng(seed))
+    split = drawn_split(nodes, SplitSettings(train=train, test=test), np.random.default_rng(seed))
     assert split.dtype == np.int8
     counts = np.bincount(split, minlength=3)
     assert counts[0] == round(train * nodes)

@@ -36,9 +36,23 @@ def test_a_broken_invariant_is_named(client, node, split, message):
         check_partition(partition(client, node, split), nodes=3)
 
 
-def test_overlap_is_allowed_where_it_is_asked_for():
-    check_partition(partition([0, 0, 1, 1], [0, 1, 1, 2]), nodes=3, disjoint=False)
+def test_overlap_and_nodes_in_no_client_are_allowed_where_they_are_asked_for():
+    check_partition(partition([0, 0, 1, 1], [0, 1, 1, 2], [0, 1, 1, 2]), nodes=4, disjoint=False)
     check_partition(partition([0, 0, 1], [0, 1, 2]), nodes=3)
+
+
+@pytest.mark.parametrize(
+    ("client", "node", "split", "message"),
+    [
+        ([0, 0, 1, 1], [0, 1, 1, 2], [0, 0, 2, 0], "1 nodes with more than one role"),
+        ([0, 0, 1, 1], [0, 1, 0, 1], [3, 0, 0, 1], "2 nodes with more than one role"),
+        ([0, 0, 0], [0, 1, 2], None, "no nodes in client 1"),
+        ([0, 0, 0, 1], [0, 1, 1, 2], None, "given twice"),
+    ],
+)
+def test_overlapping_clients_keep_the_other_invariants(client, node, split, message):
+    with pytest.raises(DataError, match=message):
+        check_partition(partition(client, node, split), nodes=3, disjoint=False)
 
 
 def test_edges_of_overlapping_clients():

@@ -12,8 +12,9 @@ from fedbench.datasets.node import read_dataset
 from fedbench.datasets.origin import Origin, origin_path, read_origin, write_origin
 from fedbench.errors import DataError, SourceError
 from fedbench.partition.build import build_partition
+from fedbench.partition.kinds import FileScheme
 from fedbench.partition.name import parse_name
-from fedbench.partition.scheme import FileScheme, load_scheme
+from fedbench.partition.scheme import load_scheme
 from fedbench.partition.store import read_partition
 
 CONFIGS = Path(__file__).parents[2] / "configs"
