@@ -16,6 +16,7 @@ from fedbench.engine.run import Place, run
 from fedbench.errors import DataError, TrainingError
 from fedbench.methods.base import Cell, Method
 from fedbench.methods.fedavg import FedAvg, FedAvgSettings
+from fedbench.methods.local import Local
 from fedbench.tasks.node import pack
 from tests.reference.match import method_of, run_plain, series, variants
 from tests.toys import toy_problem
@@ -155,15 +156,39 @@ def test_the_whole_graph_needs_disjoint_clients() -> None:
         run(method_of("centralised", "default", SMALL), problem, (0,), DOUBLE)
 
 
-def test_padding_changes_nothing() -> None:
+def test_clients_are_padded_to_the_largest() -> None:
     problem = toy_problem((5, 40, 6))
     graphs = [problem.client_graph(k) for k in range(3)]
     block = pack(graphs, problem, 1, dtype=torch.float64, device=torch.device("cpu"))
     assert (block.slots, block.sizes) == (40, (5, 40, 6))
     assert float(block.present.sum()) == 51
-    assert FedAvg.source
 
 
 def test_evaluation_can_be_less_frequent_but_never_misses_the_last_round() -> None:
     outcome = run(method_of("fedavg", "default", SMALL | {"evaluate_every": 3}), toy_problem(), (0,), DOUBLE)
     assert sorted({entry[0] for entry in outcome.history.entries}) == [3, 5]
+
+
+class LocalLater(Local):
+    """Local, evaluated after a download that brings nothing."""
+
+    evaluated = "after_download"
+
+
+class FedAvgLater(FedAvg):
+    """FedAvg, evaluated with what the server sent."""
+
+    evaluated = "after_download"
+
+
+def accuracies(method: Method[Any]) -> np.ndarray:
+    return series(run(method, toy_problem(), (0,), DOUBLE).history, "test", "accuracy")
+
+
+def test_evaluation_after_the_download_uses_what_was_downloaded() -> None:
+    model = {"width": 16, "dropout": 0.0}
+    training = TrainingSettings.model_validate({"rounds": 3, "local_epochs": 40, "learning_rate": 0.05, "model": model})
+    settings = FedAvgSettings()
+    local, fedavg = method_of("local", "default", {}), FedAvg(settings, training)
+    assert np.array_equal(accuracies(Local(local.settings, training)), accuracies(LocalLater(local.settings, training)))
+    assert not np.array_equal(accuracies(fedavg), accuracies(FedAvgLater(settings, training)))
