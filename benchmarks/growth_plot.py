@@ -51,4 +51,5 @@ def _panel(panel: Axes, points: Sequence[Measured], value: str) -> None:
         side.set_major_locator(LogLocator(subs=(1, 2, 5)))
         side.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
         side.set_minor_formatter("")
+    panel.set_xticks(sorted({point.size for point in points}))
     panel.grid(True, which="major", color="0.9")
