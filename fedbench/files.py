@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import tempfile
+import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -52,10 +54,23 @@ def sha256_of(path: Path) -> str:
 
 
 def write_arrays(path: Path, arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> None:
-    """Write named arrays and a JSON description as one npz; the same content gives the same bytes."""
-    content: dict[str, Any] = {"meta": np.array(json.dumps(meta, sort_keys=True, allow_nan=False)), **arrays}
-    with whole_file(path) as temporary, temporary.open("wb") as stream:
-        np.savez_compressed(stream, **content)
+    """Write named arrays and a JSON description as one npz; the same content gives the same bytes everywhere.
+
+    Members are stored uncompressed under fixed zip headers: those of ``np.savez`` differ between Python releases, and
+    what a compressor makes between versions of zlib.
+    """
+    content = {"meta": np.array(json.dumps(meta, sort_keys=True, allow_nan=False)), **arrays}
+    with whole_file(path) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_STORED) as archive:
+        for name, array in content.items():
+            member = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
+            member.create_system, member.external_attr = 3, 0o644 << 16
+            archive.writestr(member, _npy_bytes(array))
+
+
+def _npy_bytes(array: np.ndarray) -> bytes:
+    buffer = io.BytesIO()
+    np.lib.format.write_array(buffer, np.asanyarray(array), allow_pickle=False)
+    return buffer.getvalue()
 
 
 def read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:

@@ -6,22 +6,43 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from fedbench.configuration.merge import merged
 from fedbench.settings import Settings, parse, read_yaml
 
 
 class ModelSettings(Settings):
-    """The backbone every method of a table uses unless its variant says otherwise."""
+    """The client network every method of a table uses unless its variant says otherwise."""
 
-    backbone: Literal["gcn"] = "gcn"
+    backbone: Literal["gcn", "sage"] = Field("gcn", description="graph convolution: GCN, or GraphSAGE with means")
     layers: int = Field(2, ge=1, description="graph convolutions")
-    width: int = Field(128, ge=1, description="hidden width d'")
+    width: int | tuple[int, ...] = Field(128, description="hidden width d', or one a layer")
     dropout: float = Field(0.5, ge=0, lt=1, description="after every hidden activation")
     readout: Literal["linear", "convolution"] = Field(
         "linear", description="last layer: a linear classifier (FED-PUB's code), or a convolution (Kipf & Welling)"
     )
+    masks: bool | None = Field(None, description="a local mask on every weight matrix; null: as the method has it")
+    apv: bool = Field(
+        False,
+        description="FedAux's projection vector and kernel average in front of any method's classifier (figure 4)",
+    )
+
+    @property
+    def hidden_widths(self) -> tuple[int, ...]:
+        """Width of every hidden layer."""
+        hidden = self.layers if self.readout == "linear" else self.layers - 1
+        return (self.width,) * hidden if isinstance(self.width, int) else self.width
+
+    @model_validator(mode="after")
+    def _fits(self) -> ModelSettings:
+        if min(self.hidden_widths, default=0) < 1 or len(self.hidden_widths) != self.layers - (
+            self.readout == "convolution"
+        ):
+            raise ValueError("width must be a positive number, or one for each hidden layer (at least one)")
+        if self.readout == "convolution" and (self.backbone != "gcn" or self.apv):
+            raise ValueError("readout 'convolution' goes with backbone 'gcn' and without apv")
+        return self
 
 
 class TrainingSettings(Settings):
@@ -30,12 +51,31 @@ class TrainingSettings(Settings):
     task: Literal["node"] = "node"
     rounds: int = Field(100, ge=1)
     local_epochs: int = Field(1, ge=1)
-    optimiser: Literal["adam"] = "adam"
+    batch_size: int | None = Field(None, ge=1, description="training nodes a local step; null: all in one step")
+    neighbour_samples: tuple[int, ...] | None = Field(
+        None, description="GraphSAGE: neighbours drawn per node and layer in training, with replacement; null: all"
+    )
+    optimiser: Literal["adam", "sgd"] = "adam"
     learning_rate: float = Field(0.01, gt=0)
     weight_decay: float = Field(1e-6, ge=0)
     keep_optimiser_state: bool = Field(True, description="Adam's moments stay on the client across rounds")
     evaluate_every: int = Field(1, ge=1, description="rounds between evaluations; the last round is always one")
+    evaluated_after: Literal["local_steps", "download"] = Field(
+        "local_steps", description="which model of a round is evaluated: the trained one, or what the server sends back"
+    )
+    evaluated_on: Literal["client", "whole_graph"] = Field(
+        "client",
+        description="each client's own nodes in its own subgraph, or all clients' nodes in the whole graph (FedSage)",
+    )
     model: ModelSettings = ModelSettings()
+
+    @model_validator(mode="after")
+    def _samples_fit(self) -> TrainingSettings:
+        if self.neighbour_samples is not None and (
+            self.model.backbone != "sage" or len(self.neighbour_samples) != self.model.layers
+        ):
+            raise ValueError("neighbour_samples needs backbone 'sage' and one number a layer")
+        return self
 
 
 class Protocol(Settings):

@@ -130,11 +130,14 @@ def _keep(finished: FinishedSeeds, outcome: Outcome, seeds: tuple[int, ...], sta
 
 
 def diagnostics(outcome: Outcome, seed: int) -> dict[str, Any]:
-    """Return what explains a seed's figures: the last round's mixing matrix, rounded to 6 digits."""
-    if outcome.final_mixing is None:
-        return {}
-    matrix = outcome.final_mixing[outcome.cell.seeds.index(seed)]
-    return {"final_mixing": [[round(value, 6) for value in row] for row in matrix.tolist()]}
+    """Return what explains a seed's figures: W in the first, middle and last round (6 digits), and the preparation."""
+    place = outcome.cell.seeds.index(seed)
+    mixing = {
+        str(number): [[round(value, 6) for value in row] for row in weights[place].tolist()]
+        for number, weights in outcome.mixing.items()
+    }
+    preparation = {"preparation": outcome.preparation} if outcome.preparation else {}
+    return ({"mixing": mixing} if mixing else {}) | preparation
 
 
 def assemble(

@@ -6,6 +6,7 @@ client's own gradient.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -14,70 +15,88 @@ from torch import Tensor
 from fedbench.engine.cohort import Cohort, Pack
 from fedbench.errors import TrainingError
 from fedbench.methods.base import Method
+from fedbench.tasks.node import NodeBlock
+from fedbench.tasks.node_batches import batches
 
 
-def train_locally(method: Method[Any], cohort: Cohort, pack: Pack, round: int) -> Tensor:
-    """Take the local steps of a pack's clients in one round; return the loss of each one's last step, [S * k].
+@dataclass(frozen=True)
+class LocalRound:
+    """What is going on: the method and its memory, the cell, the clients, the round.
 
-    Args:
-        method: gives the penalty and the number of local epochs.
-        cohort: the cell.
-        pack: its parameters are updated in place.
-        round: communication round, from 1.
+    ``received``: shared parameters [S, k, ...] as they were at its start, if the method asks for them.
+    """
+
+    method: Method[Any]
+    memory: Any
+    cohort: Cohort
+    pack: Pack
+    round: int
+    received: dict[str, Tensor]
+
+
+def train_locally(local: LocalRound) -> tuple[Tensor, int]:
+    """Take the local steps of a pack's clients; return the loss of each one's last step [S * k], and the steps taken.
 
     Raises:
         TrainingError: a loss is not finite.
     """
-    received = _received(method, cohort, pack)
-    epochs = method.local_epochs(round, cohort.cell)[:, pack.clients.start : pack.clients.stop].flatten()
+    cohort, clients = local.cohort, local.pack.clients
+    epochs = local.method.local_epochs(local.round, cohort.cell)[:, clients.start : clients.stop].flatten()
     last = torch.full((len(epochs),), float("nan"), dtype=cohort.cell.dtype, device=cohort.cell.device)
+    block, steps = local.method.seen(local.pack.block, clients, local.memory), 0
     for epoch in range(int(epochs.max())):
-        active = (epochs > epoch).tolist()
-        loss = _step(method, cohort, pack, received, round, epoch, active)
-        last = loss if all(active) else torch.where(torch.tensor(active, device=loss.device), loss, last)
-    return last
+        for batch in batches(block, cohort.training, local.pack.members, local.round, epoch):
+            active = _active(batch, block, epochs > epoch)
+            loss = _step(local, batch, steps, active)
+            last = loss if all(active) else torch.where(torch.tensor(active, device=loss.device), loss, last)
+            steps += 1
+    return last, steps
 
 
-def _received(method: Method[Any], cohort: Cohort, pack: Pack) -> dict[str, Tensor]:
-    """Return a copy of the shared parameters, if the method's penalty compares with it."""
-    if not method.anchored:
-        return {}
-    shared = {name: stack.detach().clone() for name, stack in pack.parameters.items() if method.shares(name)}
-    return cohort.by_client(shared)
+def _active(batch: NodeBlock, block: NodeBlock, still: Tensor) -> list[bool]:
+    """Tell which clients step: those that have epochs left, and nodes in this batch (if it isn't the whole)."""
+    if batch is block:
+        return still.tolist()
+    return (still & (batch.train_counts.sum(1) > 0).cpu()).tolist()
 
 
-def _step(
-    method: Method[Any],
-    cohort: Cohort,
-    pack: Pack,
-    received: dict[str, Tensor],
-    round: int,
-    epoch: int,
-    active: list[bool],
-) -> Tensor:
-    dropout = cohort.dropout_stream(pack, round, epoch)
-    loss = pack.block.loss(cohort.network.forward(pack.parameters, pack.block, dropout))
+def _step(local: LocalRound, batch: NodeBlock, step: int, active: list[bool]) -> Tensor:
+    cohort, pack, method = local.cohort, local.pack, local.method
+    dropout = cohort.dropout_stream(pack, local.round, step)
+    loss = batch.loss(cohort.network.forward(pack.parameters, batch, dropout))
     total = loss.sum()
-    penalty = method.penalty(cohort.by_client(pack.parameters), received, round)
+    penalty = method.penalty(cohort.by_client(pack.parameters), local.received, local.round)
     if penalty is not None:
         total = total + penalty.sum()
-    _require_finite(total.detach(), loss.detach(), cohort, pack, round)
+    _require_finite(total.detach(), loss.detach(), local)
     if pack.parameters:
-        gradients = torch.autograd.grad(total, list(pack.parameters.values()))
-        with torch.no_grad():
-            pack.optimiser.step([gradient.contiguous() for gradient in gradients], active)
+        _descend(local, total, active)
     return loss.detach()
 
 
-def _require_finite(total: Tensor, loss: Tensor, cohort: Cohort, pack: Pack, round: int) -> None:
+def _descend(local: LocalRound, total: Tensor, active: list[bool]) -> None:
+    """Step along the gradient of ``total`` as the method corrects it; what it doesn't reach stays as it is."""
+    pack, by_client = local.pack, local.cohort.by_client
+    found = torch.autograd.grad(total, list(pack.parameters.values()), allow_unused=True)
+    named = zip(pack.parameters, found, strict=True)
+    gradients = {name: gradient.contiguous() for name, gradient in named if gradient is not None}
+    with torch.no_grad():
+        stepping = torch.tensor(active, device=total.device).view(len(local.cohort.cell.seeds), -1)
+        corrected = local.method.corrected(by_client(gradients), stepping, pack.clients, local.memory)
+        pack.optimiser.step({name: value.view_as(gradients[name]) for name, value in corrected.items()}, active)
+        local.method.constrain(by_client(pack.parameters))
+
+
+def _require_finite(total: Tensor, loss: Tensor, local: LocalRound) -> None:
     if bool(torch.isfinite(total)):
         return
+    clients, seeds = local.pack.clients, local.cohort.cell.seeds
     bad = int(
         torch.isfinite(loss).int().argmin()
     )  # the first that is not finite; the first of all if only a penalty is
-    seed, client = cohort.cell.seeds[bad // len(pack.clients)], pack.clients[bad % len(pack.clients)]
+    seed, client = seeds[bad // len(clients)], clients[bad % len(clients)]
     raise TrainingError(
-        f"train round {round}",
+        f"train round {local.round}",
         found=f"a loss that is not finite: {float(loss[bad])} (seed {seed}, client {client}; all terms {float(total)})",
         allowed="finite losses",
         remedy="lower the learning rate or the method's penalty weights; no record was written",

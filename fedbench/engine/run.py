@@ -10,25 +10,27 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from fedbench.configuration.protocol import TrainingSettings
 from fedbench.engine.cohort import Cohort, Pack, parameters_per_client, start_cohort
+from fedbench.engine.evaluation import Evaluate, Figures, due, evaluation_of
 from fedbench.engine.history import History
-from fedbench.engine.local_training import train_locally
-from fedbench.engine.server import Traffic, server_step
+from fedbench.engine.local_training import LocalRound, train_locally
+from fedbench.engine.server import ServerStep, server_step
 from fedbench.kernels.allocator import return_freed_memory
-from fedbench.methods.base import Cell, Method
+from fedbench.methods.base import Method
+from fedbench.methods.exchange import Cell, Exchange, Traffic, Trained
 from fedbench.models.parameters import Parameters
 from fedbench.tasks.node_arrays import NodeProblem
 
 _ROUNDS_BETWEEN_TRIMS = 10  # a trim costs about a tenth of a second in the largest cells
 Progress = Callable[[int, History], None]
-Figures = dict[str, Tensor]
-"""Name to a figure of every client, [S, k] or [S, k, ...]."""
 
 
 @dataclass
 class Outcome:
-    """What a run leaves: its measurements and its costs, for the seeds it computed at once."""
+    """What a run leaves: its measurements and its costs, for the seeds it computed at once.
+
+    ``mixing``: W [S, K, K] by round, for the first, the middle and the last round.
+    """
 
     cell: Cell
     history: History
@@ -38,7 +40,8 @@ class Outcome:
     bytes_down: int = 0
     training_seconds: float = 0.0
     evaluation_seconds: float = 0.0
-    final_mixing: Tensor | None = None
+    mixing: dict[int, Tensor] = field(default_factory=dict)
+    preparation: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,21 @@ class Place:
 
     dtype: torch.dtype = torch.float32
     device: torch.device = field(default_factory=lambda: torch.device("cpu"))
+
+
+@dataclass(frozen=True)
+class Running:
+    """A run under way."""
+
+    method: Method[Any]
+    cohort: Cohort
+    memory: Any
+    evaluate: Evaluate
+    outcome: Outcome
+
+    def shared(self, stacks: Parameters) -> dict[str, Tensor]:
+        """Return the shared ones of stacks [S * k, ...] as [S, k, ...]."""
+        return {name: s for name, s in self.cohort.by_client(stacks).items() if self.method.shares(name)}
 
 
 def run(
@@ -68,45 +86,84 @@ def run(
     Raises:
         TrainingError: a loss is not finite.
     """
-    cell = describe(problem, method, seeds, place)
-    network = method.network(cell)
-    cohort = start_cohort(cell, network, problem, method.training, pooled=method.pooled)
-    outcome = Outcome(cell, History(seeds), parameters=parameters_per_client(network.parameters()))
-    public = method.public(cell)
+    running = _start(method, problem, seeds, place)
     for round in range(1, method.training.rounds + 1):
-        _round(method, cohort, public, round, outcome)
+        _round(running, round)
         if round % _ROUNDS_BETWEEN_TRIMS == 0:
             return_freed_memory()
         if progress and due(method.training, round):
-            progress(round, outcome.history)
-    return outcome
+            progress(round, running.outcome.history)
+    return running.outcome
 
 
-def _round(method: Method[Any], cohort: Cohort, public: Any, round: int, outcome: Outcome) -> None:
+def _start(method: Method[Any], problem: NodeProblem, seeds: tuple[int, ...], place: Place) -> Running:
+    cell = describe(problem, method, seeds, place)
+    outcome = Outcome(cell, History(seeds))
     clock = Clock(outcome)
-    losses, signals, accuracies = [], [], []
+    prepared = method.prepare(problem, cell)
+    _account(outcome, prepared.traffic)
+    network = method.network(cell)
+    cohort = start_cohort(cell, network, problem, prepared.graphs, method.training)
+    outcome.parameters = parameters_per_client(network.parameters())
+    outcome.preparation = prepared.diagnostics
+    shared = {name: s for name, s in cohort.by_client(cohort.parameters).items() if method.shares(name)}
+    memory = method.memory(cell, prepared.graphs, shared)
+    clock.training()
+    return Running(method, cohort, memory, evaluation_of(method, cohort, problem), outcome)
+
+
+def _round(running: Running, round: int) -> None:
+    method, cohort = running.method, running.cohort
+    clock, received = Clock(running.outcome), _received(running)
+    losses, signals, figures, steps = [], [], [], 0
     for pack in cohort.packs:
-        if not method.training.keep_optimiser_state:
-            pack.optimiser.reset()
-        losses.append(train_locally(method, cohort, pack, round))
+        part = {name: stack[:, pack.clients.start : pack.clients.stop] for name, stack in received.items()}
+        loss, taken = _train(running, pack, part, round)
+        losses.append(loss)
+        steps = max(steps, taken)
         with torch.no_grad():
             effective = cohort.network.effective(pack.parameters)
-            signals.append(method.signals(cohort.network, cohort.by_client(effective), public))
+            signals.append(method.signals(_trained(running, pack, effective)))
             clock.training()
-            if due(method.training, round) and method.evaluated == "after_local_steps":
-                accuracies.append(evaluate(cohort, pack, effective))
+            if due(method.training, round) and method.training.evaluated_after == "local_steps":
+                figures.append(_evaluated(running, pack, effective, round))
                 clock.evaluation()
     with torch.no_grad():
-        weights, traffic = server_step(method, cohort, _joined(signals))
+        exchange = Exchange(cohort.cell, round, running.memory, received)
+        step = server_step(method, running.shared(cohort.parameters), _joined(signals), exchange)
         clock.training()
-        if due(method.training, round) and method.evaluated == "after_download":
-            accuracies = [evaluate(cohort, p, cohort.network.effective(p.parameters)) for p in cohort.packs]
+        if due(method.training, round) and method.training.evaluated_after == "download":
+            figures = [_evaluated(running, p, cohort.network.effective(p.parameters), round) for p in cohort.packs]
             clock.evaluation()
-    _account(method, cohort, outcome, round, traffic)
-    _note(outcome, round, _joined(accuracies), torch.cat(losses), weights)
+    running.outcome.steps += steps
+    _account(running.outcome, step.traffic)
+    _note(running, round, _joined(figures), torch.cat(losses), step)
 
 
-def _joined(parts: list[Figures]) -> Figures:
+def _received(running: Running) -> dict[str, Tensor]:
+    """Return a copy of the shared parameters, if the method compares with it."""
+    if not running.method.anchored:
+        return {}
+    return {name: stack.clone() for name, stack in running.shared(running.cohort.parameters).items()}
+
+
+def _train(running: Running, pack: Pack, received: dict[str, Tensor], round: int) -> tuple[Tensor, int]:
+    if not running.method.training.keep_optimiser_state:
+        pack.optimiser.reset()
+    return train_locally(LocalRound(running.method, running.memory, running.cohort, pack, round, received))
+
+
+def _trained(running: Running, pack: Pack, effective: Parameters) -> Trained:
+    cohort = running.cohort
+    views = cohort.by_client(effective), cohort.by_client(pack.parameters)
+    return Trained(cohort.network, *views, pack.block, pack.clients, running.memory)
+
+
+def _evaluated(running: Running, pack: Pack, effective: Parameters, round: int) -> Figures:
+    return running.evaluate(pack, effective, running.memory, round == running.method.training.rounds)
+
+
+def _joined(parts: list[dict[Any, Tensor]]) -> dict[Any, Tensor]:
     """Join the packs' figures along the clients."""
     names = parts[0] if parts else {}
     return {name: torch.cat([part[name] for part in parts], dim=1) for name in names}
@@ -119,7 +176,7 @@ class Clock:
         self._outcome, self._last = outcome, time.process_time()
 
     def training(self) -> None:
-        """Attribute to local training and the server's step."""
+        """Attribute to preparation, local training and the server's step."""
         self._outcome.training_seconds += self._elapsed()
 
     def evaluation(self) -> None:
@@ -131,33 +188,24 @@ class Clock:
         return self._last - before
 
 
-def _account(method: Method[Any], cohort: Cohort, outcome: Outcome, round: int, traffic: Traffic) -> None:
-    outcome.steps += int(method.local_epochs(round, cohort.cell).max())
-    outcome.bytes_up += traffic.up * cohort.cell.clients
-    outcome.bytes_down += traffic.down * cohort.cell.clients
+def _account(outcome: Outcome, traffic: Traffic) -> None:
+    outcome.bytes_up += traffic.up
+    outcome.bytes_down += traffic.down
 
 
-def _note(outcome: Outcome, round: int, accuracies: Figures, loss: Tensor, weights: Tensor | None) -> None:
+def _note(running: Running, round: int, figures: Figures, loss: Tensor, step: ServerStep) -> None:
     """Add what was measured; nothing in a round without evaluation."""
-    outcome.final_mixing = weights
-    for split, accuracy in accuracies.items():
-        outcome.history.add(round, split, "accuracy", accuracy)
-    if accuracies and outcome.parameters:
+    outcome, rounds = running.outcome, running.method.training.rounds
+    if step.weights is not None and round in (1, (rounds + 1) // 2, rounds):
+        outcome.mixing[round] = step.weights
+    for (metric, split), values in figures.items():
+        outcome.history.add(round, split, metric, values)
+    if figures and outcome.parameters:
         outcome.history.add(round, "train", "loss", loss)
-    if accuracies and weights is not None:
-        outcome.history.add(round, "none", "self_weight", weights.diagonal(dim1=1, dim2=2))
-
-
-def due(training: TrainingSettings, round: int) -> bool:
-    """Tell whether a round is evaluated: every ``evaluate_every``-th, and the last."""
-    return round % training.evaluate_every == 0 or round == training.rounds
-
-
-def evaluate(cohort: Cohort, pack: Pack, effective: Parameters) -> Figures:
-    """Return each client's validation and test accuracy, split to [S, k]; ``effective`` are parameters as evaluated."""
-    logits = cohort.network.forward(effective, pack.block, None)
-    seeds = len(cohort.cell.seeds)
-    return {split: accuracy.view(seeds, -1) for split, accuracy in pack.block.accuracy(logits).items()}
+    if figures and step.weights is not None:
+        outcome.history.add(round, "none", "self_weight", step.weights.diagonal(dim1=1, dim2=2))
+        for metric, values in step.diagnostics.items():
+            outcome.history.add(round, "none", metric, values)
 
 
 def describe(problem: NodeProblem, method: Method[Any], seeds: tuple[int, ...], place: Place) -> Cell:

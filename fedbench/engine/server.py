@@ -8,48 +8,50 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from fedbench.engine.cohort import Cohort
 from fedbench.methods.base import Method
+from fedbench.methods.exchange import Exchange, Traffic
 
 _MIXED_AT_ONCE = 1 << 13
 
 
 @dataclass(frozen=True)
-class Traffic:
-    """Bytes of one client in one round (4 bytes a number, whatever the computing precision)."""
+class ServerStep:
+    """What a step did: W [S, K, K] (None if nothing is shared), the traffic, the method's diagnostics [S, K]."""
 
-    up: int
-    down: int
+    weights: Tensor | None
+    traffic: Traffic
+    diagnostics: dict[str, Tensor]
 
 
-def server_step(method: Method[Any], cohort: Cohort, signals: dict[str, Tensor]) -> tuple[Tensor | None, Traffic]:
-    """Combine the uploads in place; return W [S, K, K] (None if nothing is shared) and one client's traffic.
+def server_step(
+    method: Method[Any], shared: dict[str, Tensor], signals: dict[str, Tensor], exchange: Exchange
+) -> ServerStep:
+    """Combine the uploads in place.
 
     Args:
-        method: says what is shared and how it is mixed.
-        cohort: its shared parameters are replaced.
+        method: says how they are mixed.
+        shared: parameters that are uploaded, name to [S, K, ...]; replaced by W . shared.
         signals: what clients upload beside parameters, name to [S, K, ...].
+        exchange: what else the server knows.
     """
-    shared = {name: stack for name, stack in cohort.by_client(cohort.parameters).items() if method.shares(name)}
     if not shared:
-        return None, Traffic(0, 0)
-    weights = method.mixing({**shared, **signals}, cohort.cell)
+        return ServerStep(None, Traffic(), {})
+    uploads = {**shared, **signals}
+    weights = method.mixing(uploads, exchange)
+    diagnostics = method.diagnostics(uploads, exchange)
     for stack in shared.values():
         mix(weights, stack)
-    down = bytes_of(shared)
-    return weights, Traffic(up=down + bytes_of(signals), down=down)
+    return ServerStep(weights, method.traffic(shared, signals, exchange), diagnostics)
 
 
 def mix(weights: Tensor, stack: Tensor) -> None:
     """Replace ``stack`` [S, K, ...] by W . stack, W [S, K, K]; where all rows are one row, by one product with it.
 
-    Taken some columns at a time: one product over all of them is slower and needs several copies of the stack.
+    Otherwise some columns at a time: one product over all of them is slower and needs several copies of the stack.
     """
-    rows = weights[:, :1] if weights.stride(1) == 0 else weights
-    for part in stack.view(*stack.shape[:2], -1).split(_MIXED_AT_ONCE, dim=2):
-        part.copy_(torch.bmm(rows, part))
-
-
-def bytes_of(stacks: dict[str, Tensor]) -> int:
-    """Return the bytes one client sends for the stacks [S, K, ...], as float32."""
-    return sum(4 * stack[0, 0].numel() for stack in stacks.values())
+    columns = stack.view(*stack.shape[:2], -1)
+    if weights.stride(1) == 0:
+        columns.copy_(torch.bmm(weights[:, :1], columns))
+        return
+    for part in columns.split(_MIXED_AT_ONCE, dim=2):
+        part.copy_(torch.bmm(weights, part))

@@ -1,4 +1,4 @@
-"""Dropout masks from counter-based streams: the same (seed, client, round, epoch, layer) always drops the same units.
+"""Dropout masks from counter-based streams: the same (seed, client, round, step, layer) always drops the same units.
 
 A client's mask doesn't depend on which clients or seeds it is packed with, nor on the device: bits are drawn by Philox
 on the CPU and copied.
@@ -20,7 +20,7 @@ _LEVELS = 1 << 16
 
 @dataclass(frozen=True)
 class DropoutStream:
-    """Dropout masks of one block in one local epoch.
+    """Dropout masks of one block in one local step.
 
     Args:
         keys: a Philox key per packed client, from `client_keys`.
@@ -28,7 +28,7 @@ class DropoutStream:
         slots: nodes per client after padding.
         probability: chance that a unit is dropped; other than 1/2 it is rounded to a multiple of 2**-16.
         round: communication round, from 1.
-        epoch: local epoch, from 0.
+        step: local step of the round, from 0.
         device: where masks are wanted.
     """
 
@@ -37,7 +37,7 @@ class DropoutStream:
     slots: int
     probability: float
     round: int
-    epoch: int
+    step: int
     device: torch.device
 
     @property
@@ -50,8 +50,10 @@ class DropoutStream:
         if self.probability == 0.0:
             return None
         mask = np.zeros((len(self.keys), self.slots * width), dtype=np.uint8)
+        philox = np.random.Philox(0)
         for row, key, size in zip(mask, self.keys, self.sizes, strict=True):
-            draw_keep(row[: size * width], key, (self.round, self.epoch, layer), self.probability)
+            _rewind(philox, key, (self.round, self.step, layer))
+            _fill(row[: size * width], philox, self.probability)
         return torch.from_numpy(mask).view(len(self.keys), self.slots, width).to(self.device)
 
 
@@ -63,6 +65,18 @@ def client_keys(seed: int, clients: Sequence[int]) -> list[tuple[int, int]]:
 def draw_keep(out: np.ndarray, key: tuple[int, int], counter: tuple[int, int, int], probability: float) -> None:
     """Fill ``out`` (uint8, one dimension) with 1 where a unit is kept."""
     philox = np.random.Philox(key=np.array(key, dtype=np.uint64), counter=np.array([0, *counter], dtype=np.uint64))
+    _fill(out, philox, probability)
+
+
+def _rewind(philox: np.random.Philox, key: tuple[int, int], counter: tuple[int, int, int]) -> None:
+    """Put a generator where a new one with this key and counter would start; a new one costs eight times as much."""
+    state = philox.state
+    state["state"] = {"counter": np.array([0, *counter], np.uint64), "key": np.array(key, np.uint64)}
+    state["buffer_pos"] = len(state["buffer"])
+    philox.state = state
+
+
+def _fill(out: np.ndarray, philox: np.random.Philox, probability: float) -> None:
     if probability == 0.5:
         words = philox.random_raw((out.size + 63) // 64)
         out[:] = np.unpackbits(words.view(np.uint8), count=out.size)

@@ -42,9 +42,8 @@ class _Product(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, matrix: SparseMatrix, dense: Tensor) -> Tensor:
         ctx.matrix = matrix
-        return torch.embedding_bag(
-            dense.contiguous(), matrix.indices, matrix.indptr, False, 0, False, matrix.values, True
-        )[0]
+        dense = dense.detach().contiguous()  # a tensor that asks for gradients takes the kernel's slower path
+        return torch.embedding_bag(dense, matrix.indices, matrix.indptr, False, 0, False, matrix.values, True)[0]
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor]:

@@ -1,59 +1,37 @@
 """What tells two federated methods apart: four answers, each FedAvg's unless a method says otherwise.
 
-1. What does a client train?          `Method.network`, `Method.penalty`, `Method.local_epochs`, `Method.pooled`
-2. What leaves the client?            `Method.shares` (parameters), `Method.signals` (anything else)
-3. How does the server combine?       `Method.mixing`: new shared parameters = W . uploaded ones
-4. When is a client evaluated?        `Method.evaluated`: after its local steps, or after the download
+1. What does a client train?      `Method.prepare` and `seen` (data), `network`, `penalty`, `corrected` (gradients),
+                                  `constrain` (parameters), `local_epochs`
+2. What leaves the client?        `Method.shares` (parameters), `Method.signals` (anything else)
+3. How does the server combine?   `Method.mixing`: new shared parameters = W . uploaded ones
+4. What is remembered?            `Method.memory`: whatever server and clients keep from round to round
 
 Stacks that methods see have leading axes [seeds S, clients K]: the clients of a cell, and the seeds that the engine
-computes at once, are one problem. A method holds settings only; whatever changes during a run is passed in.
+computes at once, are one problem. A method holds settings only; what changes during a run is its memory, which the
+engine keeps and passes in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from collections.abc import Sequence
+from typing import Any, ClassVar, Generic, TypeVar
 
 import torch
 from torch import Tensor
 
-from fedbench.configuration.protocol import ModelSettings, TrainingSettings
-from fedbench.models.gcn import GCN
-from fedbench.models.masked_gcn import MaskedGCN
+from fedbench.configuration.protocol import TrainingSettings
+from fedbench.methods.exchange import Cell, Exchange, Preparation, Traffic, Trained
+from fedbench.methods.weights import uniform_rows
+from fedbench.models.gnn import GNN
+from fedbench.models.heads import Head, KernelHead, PlainHead
+from fedbench.models.masks import Masks, is_mask
 from fedbench.models.network import Network
 from fedbench.models.parameters import Parameters
 from fedbench.settings import Settings
+from fedbench.tasks.node import NodeBlock
+from fedbench.tasks.node_arrays import NodeProblem
 
 S = TypeVar("S", bound=Settings)
-
-
-@dataclass(frozen=True)
-class Cell:
-    """What a method may know of the problem before round 1.
-
-    Args:
-        features: input width.
-        classes: number of classes.
-        seeds: run seeds computed at once, S of them.
-        nodes: int64[K], nodes (data points) per client.
-        train_nodes: int64[K], training nodes per client.
-        dtype: of all parameters.
-        device: where they live.
-    """
-
-    features: int
-    classes: int
-    seeds: tuple[int, ...]
-    nodes: Tensor
-    train_nodes: Tensor
-    dtype: torch.dtype
-    device: torch.device
-
-    @property
-    def clients(self) -> int:
-        """Number of clients K."""
-        return len(self.nodes)
 
 
 class NoSettings(Settings):
@@ -64,8 +42,8 @@ class Method(Generic[S]):
     """Base of every federated method; its defaults are FedAvg's (McMahan et al. 2017), all clients taking part.
 
     Class attributes: ``Settings``, the model of the method's own settings; ``source``, what to cite; ``pooled``,
-    whether one model is trained on all clients' data; ``anchored``, whether `penalty` needs the parameters as
-    received; ``evaluated``, when clients are evaluated.
+    whether one model is trained on all clients' data; ``anchored``, whether `penalty` or the server needs the shared
+    parameters as clients received them.
 
     Args:
         settings: the method's own settings.
@@ -76,7 +54,6 @@ class Method(Generic[S]):
     source: ClassVar[str] = ""
     pooled: ClassVar[bool] = False
     anchored: ClassVar[bool] = False
-    evaluated: Literal["after_local_steps", "after_download"] = "after_local_steps"
 
     def __init__(self, settings: S, training: TrainingSettings) -> None:
         self.settings = settings
@@ -84,19 +61,42 @@ class Method(Generic[S]):
 
     # 1. What does a client train?
 
+    def prepare(self, problem: NodeProblem, cell: Cell) -> Preparation:
+        """Return the graphs that clients train on, and what making them sent; before round 1."""
+        graphs = [problem.whole_graph()] if self.pooled else problem.client_graphs
+        return Preparation([graphs] * len(cell.seeds))
+
     def network(self, cell: Cell) -> Network:
         """Return the network of a client."""
-        return plain_gcn(cell, self.training.model)
+        return client_network(cell, self.training)
+
+    def seen(self, block: NodeBlock, clients: range, memory: Any) -> NodeBlock:
+        """Return the clients' data as they see it in this round: what other clients sent included."""
+        return block
 
     def penalty(self, local: Parameters, received: Parameters, round: int) -> Tensor | None:
-        """Return what is added to each client's loss, [S, K], or None.
+        """Return what is added to each client's loss, [S, k], or None.
 
         Args:
-            local: the parameters being trained, name to [S, K, ...].
+            local: the parameters being trained, name to [S, k, ...].
             received: the shared ones as they were at the start of the round; empty unless ``anchored``.
             round: communication round, from 1.
         """
         return None
+
+    def corrected(self, gradients: dict[str, Tensor], active: Tensor, clients: range, memory: Any) -> dict[str, Tensor]:
+        """Return the gradients that the optimiser steps along, name to [S, k, ...].
+
+        Args:
+            gradients: of loss and penalty.
+            active: bool [S, k], who takes this step.
+            clients: whose they are, k consecutive ones.
+            memory: may be changed in place (a control variate's running mean, say).
+        """
+        return gradients
+
+    def constrain(self, local: Parameters) -> None:
+        """Put parameters back, in place, where the method keeps them (a unit sphere, say); after every local step."""
 
     def local_epochs(self, round: int, cell: Cell) -> Tensor:
         """Return how many local epochs each client takes in a round, int64 [S, K]."""
@@ -105,77 +105,61 @@ class Method(Generic[S]):
     # 2. What leaves the client?
 
     def shares(self, parameter: str) -> bool:
-        """Tell whether a parameter is uploaded, combined and downloaded; others stay on the client."""
-        return True
+        """Tell whether a parameter is uploaded, combined and downloaded; masks never are."""
+        return not is_mask(parameter)
 
-    def public(self, cell: Cell) -> Any:
-        """Return what the server publishes before round 1 (a probe graph, say); passed to `signals`."""
-        return None
-
-    def signals(self, network: Network, parameters: Parameters, public: Any) -> dict[str, Tensor]:
-        """Return what clients upload beside parameters, name to [S, K, ...].
-
-        Args:
-            network: the clients' network.
-            parameters: as they are at evaluation (`Network.effective`), name to [S, K, ...].
-            public: what `public` returned.
-        """
+    def signals(self, trained: Trained) -> dict[str, Tensor]:
+        """Return what clients upload beside parameters, name to [S, k, ...]."""
         return {}
 
     # 3. How does the server combine?
 
-    def mixing(self, uploads: Parameters, cell: Cell) -> Tensor:
+    def mixing(self, uploads: Parameters, exchange: Exchange) -> Tensor:
         """Return W [S, K, K]: client k's new shared parameters are sum_l W[k, l] times client l's.
 
         Args:
             uploads: shared parameters and signals, name to [S, K, ...].
-            cell: sizes, seeds, device.
+            exchange: the cell, the round, the memory (which may be changed), and what clients had received.
         """
-        return uniform_rows(cell)
+        return uniform_rows(exchange.cell)
+
+    def traffic(self, shared: Parameters, signals: Parameters, exchange: Exchange) -> Traffic:
+        """Return the bytes of all clients in a round: shared parameters both ways, signals up."""
+        down = exchange.cell.clients * bytes_of(shared)
+        return Traffic(up=down + exchange.cell.clients * bytes_of(signals), down=down)
+
+    # 4. What is remembered?
+
+    def memory(self, cell: Cell, graphs: Sequence[Sequence[Any]], shared: Parameters) -> Any:
+        """Return what server and clients keep from round to round, as it is before round 1.
+
+        Args:
+            cell: sizes, seeds, device.
+            graphs: the clients' graphs, a list a seed.
+            shared: shared parameters as they start, name to [S, K, ...].
+        """
+        return None
+
+    def diagnostics(self, uploads: Parameters, exchange: Exchange) -> dict[str, Tensor]:
+        """Return figures that explain the method's behaviour in a round, name to [S, K]; they go into the record."""
+        return {}
 
 
-def plain_gcn(cell: Cell, model: ModelSettings) -> GCN:
-    """Return the protocol's backbone."""
-    return GCN(cell.features, cell.classes, model.layers, model.width, model.dropout, model.readout)
+def client_network(cell: Cell, training: TrainingSettings, head: Head | None = None, masks: Masks | None = None) -> GNN:
+    """Return the protocol's network.
+
+    Args:
+        cell: widths.
+        training: the model's settings; its ``masks`` and ``apv``, where set, go before the method's choice.
+        head: the method's own head.
+        masks: the method's own masks.
+    """
+    model = training.model
+    if model.masks is not None:
+        masks = (masks or Masks()) if model.masks else None
+    return GNN(cell.features, cell.classes, model, head or (KernelHead() if model.apv else PlainHead()), masks)
 
 
-def masked_gcn(cell: Cell, model: ModelSettings, mask_threshold: float) -> MaskedGCN:
-    """Return the protocol's backbone with local masks."""
-    return MaskedGCN(
-        cell.features, cell.classes, model.layers, model.width, model.dropout, model.readout, mask_threshold
-    )
-
-
-def uniform_rows(cell: Cell) -> Tensor:
-    """Return W with all entries 1 / K."""
-    return rows_of(torch.ones(cell.clients), cell)
-
-
-def rows_of(weights: Tensor, cell: Cell) -> Tensor:
-    """Return W whose rows are all ``weights`` [K], scaled to sum 1."""
-    row = (weights.double() / weights.double().sum()).to(dtype=cell.dtype, device=cell.device)
-    return row.expand(len(cell.seeds), cell.clients, cell.clients)
-
-
-def cosine(vectors: Tensor) -> Tensor:
-    """Return pairwise cosines [S, K, K] of client vectors [S, K, d]."""
-    unit = torch.nn.functional.normalize(vectors, dim=-1)
-    return unit @ unit.transpose(1, 2)
-
-
-def similarity_mixing(similarity: Tensor, temperature: float) -> Tensor:
-    """Return W[k, l] = exp(temperature * sim(k, l)) / sum_r exp(temperature * sim(k, r))."""
-    return torch.softmax(temperature * similarity, dim=-1)
-
-
-def stack_shape(values: Mapping[str, Tensor]) -> tuple[int, int]:
-    """Return (S, K) of a mapping of stacks."""
-    first = next(iter(values.values()))
-    return first.shape[0], first.shape[1]
-
-
-def squared_distance(local: Parameters, received: Parameters) -> Tensor:
-    """Return the squared Euclidean distance over all received parameters, [S, K]."""
-    seeds, clients = stack_shape(received)
-    distances = [(local[name] - anchor).view(seeds, clients, -1).square().sum(-1) for name, anchor in received.items()]
-    return torch.stack(distances).sum(0)
+def bytes_of(stacks: Parameters) -> int:
+    """Return the bytes one client sends for the stacks [S, K, ...], 4 a number whatever the computing precision."""
+    return sum(4 * stack[0, 0].numel() for stack in stacks.values())

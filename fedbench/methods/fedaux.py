@@ -9,20 +9,19 @@ docs/methods/fedaux.md maps each line to the paper and lists where the released 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 import torch
-from pydantic import Field
+from pydantic import Field, field_validator
 from torch import Tensor
 
-from fedbench.kernels.dropout import DropoutStream
-from fedbench.kernels.gaussian import kernel_average
-from fedbench.methods.base import Cell, Method, cosine, similarity_mixing
-from fedbench.models.masked_gcn import MaskedGCN
-from fedbench.models.network import GraphBlock, Network
-from fedbench.models.parameters import Parameter, Parameters, normal, uniform
+from fedbench.methods.base import Method, client_network
+from fedbench.methods.exchange import Cell, Exchange
+from fedbench.methods.weights import cosine, similarity_mixing
+from fedbench.models.heads import HardSortHead, Head, KernelHead
+from fedbench.models.masks import Masks, is_mask
+from fedbench.models.network import Network
+from fedbench.models.parameters import Parameters
 from fedbench.settings import Settings
 
 
@@ -40,52 +39,22 @@ class FedAuxSettings(Settings):
     mix_classifier: bool = Field(
         False, description="the paper's equations mix theta and a only; the released code mixes the classifier too"
     )
+    renormalise_apv: bool = Field(
+        False, description="a <- a / ||a|| after every local step, as theorem 3.1 assumes; neither text nor code does"
+    )
+    hard_sort: bool = Field(
+        False, description="table 6, ablation (i): hard sort by score and Conv1D in place of the kernel average"
+    )
+    hard_kernel_size: int = Field(
+        5, ge=1, description="Conv1D's kernel size B in ablation (i), odd. Inferred: the paper doesn't give it"
+    )
 
-
-@dataclass(frozen=True)
-class FedAuxNetwork(MaskedGCN):
-    """Masked GCN with a kernel average over the APV's scores in front of the classifier."""
-
-    sigma: float = 1.0
-    score: Literal["inner_product", "cosine"] = "inner_product"
-    apv_start: Literal["normal", "uniform"] = "normal"
-
-    def parameters(self) -> Mapping[str, Parameter]:
-        """Declare the masked GCN's parameters, the classifier on 2 x width features, and ``apv`` [width]."""
-        start = {"normal": normal, "uniform": uniform}[self.apv_start]
-        return dict(super().parameters()) | {"apv": Parameter((self.width,), start)}
-
-    def classifier(self, incoming: int) -> dict[str, Parameter]:
-        """Declare the readout on [h || z]."""
-        return super().classifier(2 * incoming)
-
-    def forward(self, parameters: Parameters, block: GraphBlock, dropout: DropoutStream | None) -> Tensor:
-        """Return logits [clients, slots, classes]."""
-        h = self.hidden(parameters, block, dropout)
-        scores = self.scores(h, parameters["apv"], block.present)
-        bound = 1.0 if self.score == "cosine" else None
-        z = kernel_average(scores, h, block.present, self.sigma, bound)
-        return self.read_out(parameters, block, torch.cat([h, z], dim=2))
-
-    def scores(self, h: Tensor, apv: Tensor, present: Tensor) -> Tensor:
-        """Return the nodes' scores [clients, slots] along the APV; padding scores 0."""
-        return {"inner_product": _inner_product, "cosine": _cosine}[self.score](h, apv, present)
-
-
-def _inner_product(h: Tensor, apv: Tensor, present: Tensor) -> Tensor:
-    """Return <h_i / max_j ||h_j||, a>."""
-    largest = (h.norm(dim=2) * present).amax(dim=1, keepdim=True)
-    return _along(h, apv) / largest.clamp_min(torch.finfo(h.dtype).tiny) * present
-
-
-def _cosine(h: Tensor, apv: Tensor, present: Tensor) -> Tensor:
-    """Return cos(h_i, a), 0 for a node whose representation is 0."""
-    lengths = h.norm(dim=2) * apv.norm(dim=1, keepdim=True)
-    return _along(h, apv) / lengths.clamp_min(torch.finfo(h.dtype).tiny) * present
-
-
-def _along(h: Tensor, apv: Tensor) -> Tensor:
-    return (h * apv.unsqueeze(1)).sum(2)
+    @field_validator("hard_kernel_size")
+    @classmethod
+    def _odd(cls, size: int) -> int:
+        if size % 2 == 0:
+            raise ValueError("must be odd, so that the window has a middle")
+        return size
 
 
 class FedAux(Method[FedAuxSettings]):
@@ -95,19 +64,32 @@ class FedAux(Method[FedAuxSettings]):
     source = "Personalized subgraph FL with differentiable auxiliary projections, NeurIPS 2025, arXiv 2505.23864"
 
     def network(self, cell: Cell) -> Network:
-        """Return the masked GCN with APV."""
-        model, own = self.training.model, self.settings
-        return FedAuxNetwork(
-            cell.features, cell.classes, model.layers, model.width, model.dropout, model.readout,
-            sigma=own.sigma, score=own.score, apv_start=own.apv_start,
-        )  # fmt: skip
+        """Return the masked network with an APV."""
+        return client_network(cell, self.training, self._head(), Masks())
+
+    def _head(self) -> Head:
+        own = self.settings
+        if own.hard_sort:
+            return HardSortHead(own.hard_kernel_size, own.score, own.apv_start)
+        return KernelHead(own.sigma, own.score, own.apv_start)
+
+    def constrain(self, local: Parameters) -> None:
+        """Put the APV back on the unit sphere, if so set."""
+        if self.settings.renormalise_apv:
+            local["apv"].div_(local["apv"].norm(dim=-1, keepdim=True))
 
     def shares(self, parameter: str) -> bool:
         """Share GNN weights and the APV, the classifier if so set; masks never leave the client."""
-        if parameter.endswith(".mask"):
+        if is_mask(parameter):
             return False
         return self.settings.mix_classifier or not parameter.startswith("classifier.")
 
-    def mixing(self, uploads: Parameters, cell: Cell) -> Tensor:
+    def mixing(self, uploads: Parameters, exchange: Exchange) -> Tensor:
         """Return w."""
         return similarity_mixing(cosine(uploads["apv"]), self.settings.alpha)
+
+    def diagnostics(self, uploads: Parameters, exchange: Exchange) -> dict[str, Tensor]:
+        """Return each client's mean cosine between its APV and the others', [S, K]; 1 if it is alone."""
+        similarity, others = cosine(uploads["apv"]), max(exchange.cell.clients - 1, 1)
+        alone = exchange.cell.clients == 1
+        return {"apv_cosine": torch.ones_like(similarity[..., 0]) if alone else (similarity.sum(2) - 1.0) / others}

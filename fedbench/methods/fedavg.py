@@ -7,7 +7,9 @@ from typing import Literal
 from pydantic import Field
 from torch import Tensor
 
-from fedbench.methods.base import Cell, Method, rows_of, uniform_rows
+from fedbench.methods.base import Method
+from fedbench.methods.exchange import Exchange
+from fedbench.methods.weights import rows_of, uniform_rows
 from fedbench.models.parameters import Parameters
 from fedbench.settings import Settings
 
@@ -28,8 +30,9 @@ class FedAvg(Method[FedAvgSettings]):
     Settings = FedAvgSettings
     source = "McMahan et al., Communication-efficient learning of deep networks from decentralized data, AISTATS 2017"
 
-    def mixing(self, uploads: Parameters, cell: Cell) -> Tensor:
+    def mixing(self, uploads: Parameters, exchange: Exchange) -> Tensor:
         """Return W whose rows are all p."""
+        cell = exchange.cell
         sizes = {"nodes": cell.nodes, "train_nodes": cell.train_nodes}
         if self.settings.weights == "uniform":
             return uniform_rows(cell)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pydantic import Field
 from torch import Tensor
 
-from fedbench.methods.base import Method, squared_distance
+from fedbench.methods.base import Method
+from fedbench.methods.weights import squared_distance
 from fedbench.models.parameters import Parameters
 from fedbench.settings import Settings
 

@@ -9,6 +9,7 @@ Only pages of the paper were at hand: sections are named, not equation numbers; 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,16 +19,13 @@ from pydantic import Field
 from torch import Tensor
 
 from fedbench import seeds as streams
-from fedbench.methods.base import (
-    Cell,
-    Method,
-    cosine,
-    masked_gcn,
-    similarity_mixing,
-    squared_distance,
-    stack_shape,
-)
-from fedbench.models.masked_gcn import MaskedGCN
+from fedbench.configuration.protocol import TrainingSettings
+from fedbench.errors import ConfigurationError
+from fedbench.methods.base import Method, client_network
+from fedbench.methods.exchange import Cell, Exchange, Trained
+from fedbench.methods.weights import cosine, similarity_mixing, squared_distance, stack_shape
+from fedbench.models.gnn import GNN
+from fedbench.models.masks import Masks, is_mask
 from fedbench.models.network import Network
 from fedbench.models.parameters import Parameters
 from fedbench.settings import Settings
@@ -67,51 +65,53 @@ class FedPub(Method[FedPubSettings]):
     source = "Baek et al., Personalized subgraph federated learning, ICML 2023, arXiv 2206.10206"
     anchored = True
 
+    def __init__(self, settings: FedPubSettings, training: TrainingSettings) -> None:
+        super().__init__(settings, training)
+        if training.model.backbone != "gcn":
+            raise ConfigurationError(
+                "FED-PUB's functional embedding", found=f"backbone '{training.model.backbone}'", allowed="gcn"
+            )
+
     def network(self, cell: Cell) -> Network:
-        """Return the masked GCN."""
-        return masked_gcn(cell, self.training.model, self.settings.mask_threshold)
+        """Return the masked network."""
+        return client_network(cell, self.training, masks=Masks(self.settings.mask_threshold))
 
     def penalty(self, local: Parameters, received: Parameters, round: int) -> Tensor | None:
         """Return lambda_1 ||mu||_1 + lambda_2 ||theta - theta_bar||^2, [S, K]; nothing in round 1 (released)."""
         if not self.settings.penalties_act or round == 1:
             return None
         seeds, clients = stack_shape(received)
-        masks = [value.abs().view(seeds, clients, -1) for name, value in local.items() if name.endswith(".mask")]
-        sparsity = torch.cat(masks, dim=2).sum(2)
-        return self.settings.l1 * sparsity + self.settings.proximal * squared_distance(local, received)
+        masks = [value.abs().view(seeds, clients, -1).sum(2) for name, value in local.items() if is_mask(name)]
+        distance = self.settings.proximal * squared_distance(local, received)
+        return distance + self.settings.l1 * torch.stack(masks).sum(0) if masks else distance
 
-    def shares(self, parameter: str) -> bool:
-        """Share weights and biases; masks never leave the client."""
-        return not parameter.endswith(".mask")
-
-    def public(self, cell: Cell) -> Proxy:
-        """Draw the random graph of each seed: disjoint random blocks, features from N(0, 1)."""
-        graphs = [_draw_proxy(self.settings, cell.features, seed) for seed in cell.seeds]
-        features, adjacency = (np.stack(parts) for parts in zip(*graphs, strict=True))
+    def memory(self, cell: Cell, graphs: Sequence[Sequence[Any]], shared: Parameters) -> Proxy:
+        """Draw the random graph of each seed, which the server publishes: disjoint random blocks, features N(0, 1)."""
+        drawn = [_draw_proxy(self.settings, cell.features, seed) for seed in cell.seeds]
+        features, adjacency = (np.stack(parts) for parts in zip(*drawn, strict=True))
         return Proxy(*(torch.from_numpy(a).to(dtype=cell.dtype, device=cell.device) for a in (features, adjacency)))
 
-    def signals(self, network: Network, parameters: Parameters, public: Any) -> dict[str, Tensor]:
-        """Upload h_k: the mean over the proxy's nodes of the last convolution, before its ReLU, [S, K, width]."""
-        assert isinstance(network, MaskedGCN)
-        return {"functional_embedding": functional_embedding(network, parameters, public)}
+    def signals(self, trained: Trained) -> dict[str, Tensor]:
+        """Upload h_k: the mean over the proxy's nodes of the last convolution, before its ReLU, [S, k, width]."""
+        assert isinstance(trained.network, GNN)
+        return {"functional_embedding": functional_embedding(trained.network, trained.effective, trained.memory)}
 
-    def mixing(self, uploads: Parameters, cell: Cell) -> Tensor:
+    def mixing(self, uploads: Parameters, exchange: Exchange) -> Tensor:
         """Return alpha."""
         return similarity_mixing(cosine(uploads["functional_embedding"]), self.settings.tau)
 
 
-def functional_embedding(network: MaskedGCN, parameters: Parameters, proxy: Proxy) -> Tensor:
+def functional_embedding(network: GNN, parameters: Parameters, proxy: Proxy) -> Tensor:
     """Return the mean output of the last convolution on the proxy graph, [S, K, width]; no dropout, masks applied.
 
     The mean over nodes commutes with the last layer: mean(S H W + b) = mean(S H) W + b.
     """
-    x = proxy.features.unsqueeze(1)
-    for layer in range(1, network.hidden_layers):
-        x = torch.relu(x @ network.weight(parameters, f"conv{layer}") + _row(parameters[f"conv{layer}.bias"]))
-        x = proxy.adjacency.unsqueeze(1) @ x if layer < network.hidden_layers - 1 else x
-    last = f"conv{network.hidden_layers}"
-    mean = proxy.adjacency.mean(1)[:, None, None] @ x if network.hidden_layers > 1 else x.mean(2, keepdim=True)
-    return (mean @ network.weight(parameters, last)).squeeze(2) + parameters[f"{last}.bias"]
+    x, depth = proxy.features.unsqueeze(1), len(network.model.hidden_widths)
+    for layer in range(1, depth):
+        x = torch.relu(x @ parameters[f"conv{layer}.weight"] + _row(parameters[f"conv{layer}.bias"]))
+        x = proxy.adjacency.unsqueeze(1) @ x if layer < depth - 1 else x
+    mean = proxy.adjacency.mean(1)[:, None, None] @ x if depth > 1 else x.mean(2, keepdim=True)
+    return (mean @ parameters[f"conv{depth}.weight"]).squeeze(2) + parameters[f"conv{depth}.bias"]
 
 
 def _row(bias: Tensor) -> Tensor:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from fedbench.methods.base import Cell, Method, masked_gcn
+from fedbench.methods.base import Method, client_network
+from fedbench.methods.exchange import Cell
+from fedbench.models.masks import Masks
 from fedbench.models.network import Network
 from fedbench.settings import Settings
 
@@ -26,9 +28,5 @@ class MaskedFedAvg(Method[MaskedFedAvgSettings]):
     source = "FedAux (NeurIPS 2025, arXiv 2505.23864), table 6, 'FedAvg_mask'"
 
     def network(self, cell: Cell) -> Network:
-        """Return the masked GCN."""
-        return masked_gcn(cell, self.training.model, self.settings.mask_threshold)
-
-    def shares(self, parameter: str) -> bool:
-        """Share everything but the masks."""
-        return not parameter.endswith(".mask")
+        """Return the protocol's network with masks."""
+        return client_network(cell, self.training, masks=Masks(self.settings.mask_threshold))

@@ -14,7 +14,7 @@ from fedbench.errors import ConfigurationError, nearest
 from fedbench.methods.base import Method
 from fedbench.settings import parse
 
-_NOT_METHODS = {"base", "registry"}
+_NOT_METHODS = {"base", "exchange", "registry", "weights"}
 
 
 def method_names() -> list[str]:

@@ -6,7 +6,8 @@ import torch
 from pydantic import Field
 from torch import Tensor
 
-from fedbench.methods.base import Cell, Method
+from fedbench.methods.base import Method
+from fedbench.methods.exchange import Exchange
 from fedbench.models.parameters import Parameters
 from fedbench.settings import Settings
 
@@ -29,9 +30,9 @@ class SelfWeight(Method[SelfWeightSettings]):
     Settings = SelfWeightSettings
     source = "control"
 
-    def mixing(self, uploads: Parameters, cell: Cell) -> Tensor:
+    def mixing(self, uploads: Parameters, exchange: Exchange) -> Tensor:
         """Return the constant W; a single client keeps all of itself."""
-        clients = cell.clients
+        cell, clients = exchange.cell, exchange.cell.clients
         own = self.settings.self_weight if clients > 1 else 1.0
         others = (1.0 - own) / max(clients - 1, 1)
         row = torch.full((clients, clients), others, dtype=torch.float64)

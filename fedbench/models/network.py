@@ -30,9 +30,8 @@ class GraphBlock(Protocol):
     def features(self) -> SparseMatrix:
         """Block-diagonal features [clients * slots, clients * feature width]."""
 
-    @property
-    def adjacency(self) -> SparseMatrix:
-        """Block-diagonal D^-1/2 (A + I) D^-1/2 [clients * slots, clients * slots]; padding has empty rows."""
+    def propagation(self, layer: int) -> SparseMatrix:
+        """Block-diagonal propagation matrix [clients * slots, clients * slots] of a layer; padding has empty rows."""
 
     @property
     def present(self) -> Tensor:
@@ -54,3 +53,21 @@ class Network(Protocol):
 
     def forward(self, parameters: Parameters, block: GraphBlock, dropout: DropoutStream | None) -> Tensor:
         """Return logits [clients, slots, classes]; ``dropout`` is None at evaluation."""
+
+
+def propagate(block: GraphBlock, layer: int, x: Tensor) -> Tensor:
+    """Return P x for every packed client, P the layer's propagation matrix, ``x`` [clients, slots, width]."""
+    return (block.propagation(layer) @ x.reshape(-1, x.shape[2])).view_as(x)
+
+
+def multiply(block: GraphBlock, h: Tensor | None, weight: Tensor) -> Tensor:
+    """Return h W for every packed client, X W from the sparse features where ``h`` is None.
+
+    Args:
+        block: the packed clients.
+        h: [clients, slots, in], or None.
+        weight: [clients, in, out].
+    """
+    if h is not None:
+        return h @ weight
+    return (block.features @ weight.reshape(-1, weight.shape[2])).view(block.clients, block.slots, -1)

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from fedbench.kernels.sparse import SparseMatrix, sparse_matrix
-from fedbench.tasks.node_arrays import ClientGraph, NodeProblem, offsets
+from fedbench.tasks.node_arrays import PROPAGATIONS, ClientGraph, NodeProblem, offsets
 
 EVALUATED_SPLITS = ("val", "test")
 
@@ -34,7 +34,9 @@ class NodeBlock:
     """Packed clients, seed-major: packed client ``b`` is seed ``b // K``, client ``b % K``.
 
     ``labels`` int64[clients * slots]; ``train_slots`` int64[m] flat slots of training nodes, ``train_client`` int64[m]
-    their packed client. `fedbench.models.network.GraphBlock` says what networks read.
+    their packed client. ``members``: the nodes of each split by the client they count for. ``drawn``: sampled
+    propagation matrices, one a layer, in place of ``adjacency``. ``received``: what other clients sent of their
+    representations, one a layer. `fedbench.models.network.GraphBlock` says what networks read.
     """
 
     sizes: tuple[int, ...]
@@ -46,12 +48,18 @@ class NodeBlock:
     labels: Tensor
     train_slots: Tensor
     train_client: Tensor
-    evaluated: dict[str, EvaluationNodes]
+    members: dict[str, EvaluationNodes]
+    drawn: tuple[SparseMatrix, ...] = ()
+    received: tuple[Tensor, ...] = ()
 
     @property
     def clients(self) -> int:
         """Packed clients."""
         return len(self.sizes)
+
+    def propagation(self, layer: int) -> SparseMatrix:
+        """Return the matrix that layer ``layer``, from 1, multiplies with."""
+        return self.drawn[layer - 1] if self.drawn else self.adjacency
 
     @cached_property
     def train_counts(self) -> Tensor:
@@ -74,7 +82,7 @@ class NodeBlock:
     def accuracy(self, logits: Tensor) -> dict[str, Tensor]:
         """Return per split the accuracy of each evaluated client, float64 [groups]; NaN where it has no node."""
         correct = logits.reshape(-1, self.classes).argmax(1) == self.labels
-        return {split: _share(correct, nodes) for split, nodes in self.evaluated.items()}
+        return {split: _share(correct, self.members[split]) for split in EVALUATED_SPLITS}
 
 
 def _share(correct: Tensor, nodes: EvaluationNodes) -> Tensor:
@@ -83,19 +91,24 @@ def _share(correct: Tensor, nodes: EvaluationNodes) -> Tensor:
 
 
 def pack(
-    graphs: Sequence[ClientGraph], problem: NodeProblem, seeds: int, *, dtype: torch.dtype, device: torch.device
+    graphs: Sequence[Sequence[ClientGraph]],
+    problem: NodeProblem,
+    propagation: str,
+    *,
+    dtype: torch.dtype,
+    device: torch.device,
 ) -> NodeBlock:
-    """Pack ``seeds`` copies of some clients' graphs into one block.
+    """Pack some clients' graphs, for every seed computed at once, into one block.
 
     Args:
-        graphs: what is trained on: consecutive clients, or the whole graph for centralised training.
+        graphs: what is trained on, a list a seed: consecutive clients, or the whole graph for centralised training.
         problem: gives widths and classes.
-        seeds: copies (1 on CPU, where packing seeds doesn't pay).
+        propagation: key of `PROPAGATIONS`.
         dtype: of features, adjacency and everything computed.
         device: where the block lives.
     """
-    packed = list(graphs) * seeds
-    slots = max(graph.size for graph in graphs)
+    packed = [graph for of_seed in graphs for graph in of_seed]
+    slots = max(graph.size for graph in packed)
     owner, train = _training_nodes(packed, slots)
     present = np.arange(slots)[None, :] < np.array([graph.size for graph in packed])[:, None]
     return NodeBlock(
@@ -103,12 +116,12 @@ def pack(
         slots=slots,
         classes=problem.classes,
         features=_features(packed, slots, problem.width, dtype, device),
-        adjacency=_adjacency(packed, slots, dtype, device),
+        adjacency=_propagation(packed, slots, propagation, dtype, device),
         present=torch.from_numpy(present).to(device=device, dtype=dtype),
         labels=torch.from_numpy(_labels(packed, slots)).to(device),
         train_slots=torch.from_numpy(train).to(device),
         train_client=torch.from_numpy(owner).to(device),
-        evaluated={split: _evaluated(graphs, seeds, slots, split, device) for split in EVALUATED_SPLITS},
+        members={split: _members(graphs, slots, split, device) for split in ("train", *EVALUATED_SPLITS)},
     )
 
 
@@ -126,18 +139,15 @@ def _training_nodes(packed: Sequence[ClientGraph], slots: int) -> tuple[np.ndarr
     return owner, np.concatenate(nodes) + owner * slots
 
 
-def _evaluated(
-    graphs: Sequence[ClientGraph], seeds: int, slots: int, split: str, device: torch.device
-) -> EvaluationNodes:
+def _members(graphs: Sequence[Sequence[ClientGraph]], slots: int, split: str, device: torch.device) -> EvaluationNodes:
     """Return a split's nodes, counted for the clients that own them, numbered from the first client packed."""
-    nodes = [graph.of_split(split) for graph in graphs]
-    flat = offsets(nodes, slots)
-    owner = np.concatenate([graph.owner[n] for graph, n in zip(graphs, nodes, strict=True)])
-    first = min(int(graph.owner.min()) for graph in graphs)
-    owners = max(int(graph.owner.max()) for graph in graphs) + 1 - first
-    group = offsets([owner - first] * seeds, owners)
-    counts = np.bincount(group, minlength=seeds * owners)
-    slot = offsets([flat] * seeds, len(graphs) * slots)
+    nodes = [[graph.of_split(split) for graph in of_seed] for of_seed in graphs]
+    owners = [[graph.owner[n] for graph, n in zip(*pair, strict=True)] for pair in zip(graphs, nodes, strict=True)]
+    first = min(int(graph.owner.min()) for graph in graphs[0])
+    groups = max(int(graph.owner.max()) for graph in graphs[0]) + 1 - first
+    slot = offsets([offsets(of_seed, slots) for of_seed in nodes], len(graphs[0]) * slots)
+    group = offsets([np.concatenate(of_seed) - first for of_seed in owners], groups)
+    counts = np.bincount(group, minlength=len(graphs) * groups)
     return EvaluationNodes(*(torch.from_numpy(a.astype(np.int64)).to(device) for a in (slot, group, counts)))
 
 
@@ -151,9 +161,11 @@ def _features(
     return sparse_matrix(rows, columns, values, shape, dtype=dtype, device=device)
 
 
-def _adjacency(packed: Sequence[ClientGraph], slots: int, dtype: torch.dtype, device: torch.device) -> SparseMatrix:
-    rows = offsets([graph.adjacency_rows for graph in packed], slots)
-    columns = offsets([graph.adjacency_columns for graph in packed], slots)
-    values = np.concatenate([graph.adjacency_values for graph in packed])
+def _propagation(
+    packed: Sequence[ClientGraph], slots: int, kind: str, dtype: torch.dtype, device: torch.device
+) -> SparseMatrix:
+    parts = [PROPAGATIONS[kind](graph) for graph in packed]
+    rows, columns = (offsets(list(a), slots) for a in zip(*((p.rows, p.columns) for p in parts), strict=True))
+    values = np.concatenate([part.values for part in parts])
     shape = (len(packed) * slots,) * 2
-    return sparse_matrix(rows, columns, values, shape, dtype=dtype, device=device, symmetric=True)
+    return sparse_matrix(rows, columns, values, shape, dtype=dtype, device=device, symmetric=parts[0].symmetric)

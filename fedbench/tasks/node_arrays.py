@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -40,21 +40,34 @@ class ClientGraph:
         """Return the nodes of a split, int64[m]."""
         return np.flatnonzero(self.split == SPLIT_CODES[split])
 
-    @cached_property
-    def adjacency_rows(self) -> np.ndarray:
-        """Rows of S = D^-1/2 (A + I) D^-1/2: the edges, then one self-loop a node."""
-        return np.concatenate([self.edges[0], np.arange(self.size)])
 
-    @cached_property
-    def adjacency_columns(self) -> np.ndarray:
-        """Columns of S, see `adjacency_rows`."""
-        return np.concatenate([self.edges[1], np.arange(self.size)])
+@dataclass(frozen=True)
+class Entries:
+    """A sparse matrix [size, size] by coordinates; ``symmetric`` if it is its own transpose."""
 
-    @cached_property
-    def adjacency_values(self) -> np.ndarray:
-        """Entries of S (float64), D being the degrees with self-loops."""
-        scale = 1.0 / np.sqrt(np.bincount(self.adjacency_rows, minlength=self.size))
-        return scale[self.adjacency_rows] * scale[self.adjacency_columns]
+    rows: np.ndarray
+    columns: np.ndarray
+    values: np.ndarray
+    symmetric: bool
+
+
+def normalised_adjacency(graph: ClientGraph) -> Entries:
+    """Return S = D^-1/2 (A + I) D^-1/2, D being the degrees with self-loops."""
+    own = np.arange(graph.size)
+    rows, columns = np.concatenate([graph.edges[0], own]), np.concatenate([graph.edges[1], own])
+    scale = 1.0 / np.sqrt(np.bincount(rows, minlength=graph.size))
+    return Entries(rows, columns, scale[rows] * scale[columns], symmetric=True)
+
+
+def neighbour_mean(graph: ClientGraph) -> Entries:
+    """Return D^-1 A; a node without neighbours has an empty row."""
+    rows, columns = graph.edges
+    degrees = np.bincount(rows, minlength=graph.size)
+    return Entries(rows, columns, 1.0 / degrees[rows], symmetric=False)
+
+
+PROPAGATIONS: dict[str, Callable[[ClientGraph], Entries]] = {"gcn": normalised_adjacency, "sage": neighbour_mean}
+"""What a backbone's layers multiply with."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +107,11 @@ class NodeProblem:
         mine = self.partition["client"] == client
         nodes = self.partition["node"][mine]
         return self._subgraph(nodes, self.partition["split"][mine], np.full(len(nodes), client))
+
+    @cached_property
+    def client_graphs(self) -> list[ClientGraph]:
+        """Every client's induced subgraph."""
+        return [self.client_graph(client) for client in range(self.clients)]
 
     def whole_graph(self) -> ClientGraph:
         """Return the whole graph as one client; every node is evaluated for the client that owns it.

@@ -11,12 +11,12 @@ from torch import Tensor
 
 from fedbench.configuration.protocol import TrainingSettings
 from fedbench.engine import packing
-from fedbench.engine.adam import AdamSettings, StackedAdam
+from fedbench.engine.optimisers import AdamSettings, StackedAdam
 from fedbench.engine.run import Place, run
 from fedbench.errors import DataError, TrainingError
-from fedbench.methods.base import Cell, Method
-from fedbench.methods.fedavg import FedAvg, FedAvgSettings
-from fedbench.methods.local import Local
+from fedbench.methods.base import Method
+from fedbench.methods.exchange import Cell
+from fedbench.methods.fedavg import FedAvgSettings
 from fedbench.tasks.node import pack
 from tests.reference.match import method_of, run_plain, series, variants
 from tests.toys import toy_problem
@@ -87,7 +87,7 @@ def test_adam_keeps_inactive_clients_untouched() -> None:
     ours = StackedAdam({"w": stack}, AdamSettings(0.1, 0.01))
     for step, active in enumerate([(1, 1, 1), (1, 0, 1), (0, 1, 0), (1, 1, 1)]):
         gradients = torch.randn(3, 4, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(step))
-        ours.step([gradients], [bool(a) for a in active])
+        ours.step({"w": gradients}, [bool(a) for a in active])
         for i in (i for i in range(3) if active[i]):
             plain[i].grad = gradients[i]
             optimisers[i].step()
@@ -159,7 +159,7 @@ def test_the_whole_graph_needs_disjoint_clients() -> None:
 def test_clients_are_padded_to_the_largest() -> None:
     problem = toy_problem((5, 40, 6))
     graphs = [problem.client_graph(k) for k in range(3)]
-    block = pack(graphs, problem, 1, dtype=torch.float64, device=torch.device("cpu"))
+    block = pack([graphs], problem, "gcn", dtype=torch.float64, device=torch.device("cpu"))
     assert (block.slots, block.sizes) == (40, (5, 40, 6))
     assert float(block.present.sum()) == 51
 
@@ -169,26 +169,13 @@ def test_evaluation_can_be_less_frequent_but_never_misses_the_last_round() -> No
     assert sorted({entry[0] for entry in outcome.history.entries}) == [3, 5]
 
 
-class LocalLater(Local):
-    """Local, evaluated after a download that brings nothing."""
-
-    evaluated = "after_download"
-
-
-class FedAvgLater(FedAvg):
-    """FedAvg, evaluated with what the server sent."""
-
-    evaluated = "after_download"
-
-
 def accuracies(method: Method[Any]) -> np.ndarray:
     return series(run(method, toy_problem(), (0,), DOUBLE).history, "test", "accuracy")
 
 
 def test_evaluation_after_the_download_uses_what_was_downloaded() -> None:
     model = {"width": 16, "dropout": 0.0}
-    training = TrainingSettings.model_validate({"rounds": 3, "local_epochs": 40, "learning_rate": 0.05, "model": model})
-    settings = FedAvgSettings()
-    local, fedavg = method_of("local", "default", {}), FedAvg(settings, training)
-    assert np.array_equal(accuracies(Local(local.settings, training)), accuracies(LocalLater(local.settings, training)))
-    assert not np.array_equal(accuracies(fedavg), accuracies(FedAvgLater(settings, training)))
+    training = {"rounds": 3, "local_epochs": 40, "learning_rate": 0.05, "model": model}
+    later = training | {"evaluated_after": "download"}
+    assert np.array_equal(*(accuracies(method_of("local", "default", t)) for t in (training, later)))
+    assert not np.array_equal(*(accuracies(method_of("fedavg", "default", t)) for t in (training, later)))

@@ -50,7 +50,7 @@ def test_a_record_holds_every_seed_client_round(files: tuple[Path, Path], tmp_pa
     assert (header.seeds, header.clients, header.method) == ((0, 1), 3, "fedaux")
     assert [cost.seed for cost in header.costs] == [0, 1]
     assert header.costs[0].training_seconds > 0 and header.peak_memory_mb > 50 and header.startup_seconds > 0
-    assert np.allclose(np.sum(header.diagnostics["1"]["final_mixing"], axis=1), 1.0, atol=1e-4)
+    assert np.allclose(np.sum(header.diagnostics["1"]["mixing"]["5"], axis=1), 1.0, atol=1e-4)
 
 
 def test_a_seed_is_the_same_in_any_block(files: tuple[Path, Path]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -12,7 +14,7 @@ from tests.reference.match import method_of, run_plain, run_suite, series, varia
 from tests.reference.plans import plan_names
 from tests.toys import toy_problem
 
-SMALL = {"rounds": 10, "learning_rate": 0.01, "model": {"layers": 2, "width": 8, "dropout": 0.5}}
+SMALL: dict[str, Any] = {"rounds": 10, "learning_rate": 0.01, "model": {"layers": 2, "width": 8, "dropout": 0.5}}
 
 
 def test_every_method_has_a_plain_program() -> None:
@@ -45,6 +47,18 @@ def test_several_local_epochs_and_deeper_networks(name: str) -> None:
     variant = "paper" if name in ("fedpub", "fedaux") else "default"
     training = SMALL | {"local_epochs": 3, "model": {"layers": 3, "width": 8, "dropout": 0.3}}
     compare(name, variant, training, Place(torch.float64), 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "variant"), [("fedavg", "default"), ("fedaux", "paper"), ("masked_fedavg", "default")]
+)
+def test_graphsage_as_backbone(name: str, variant: str) -> None:
+    training = SMALL | {"model": SMALL["model"] | {"backbone": "sage"}}
+    compare(name, variant, training, Place(torch.float64), 1e-9)
+
+
+def test_gradient_descent_as_optimiser() -> None:
+    compare("fedavg", "default", SMALL | {"optimiser": "sgd", "learning_rate": 0.5}, Place(torch.float64), 1e-9)
 
 
 def test_a_convolution_as_readout() -> None:

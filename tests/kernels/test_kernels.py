@@ -80,8 +80,8 @@ def test_dropout_does_not_depend_on_what_it_is_packed_with() -> None:
     assert not bool(alone[:, 9:].any())
 
 
-def test_dropout_differs_by_client_round_epoch_and_layer() -> None:
-    streams = [replace(stream((0,), (64, 64), 64, 0.5, r), epoch=epoch) for r in (1, 2) for epoch in (0, 1)]
+def test_dropout_differs_by_client_round_step_and_layer() -> None:
+    streams = [replace(stream((0,), (64, 64), 64, 0.5, r), step=step) for r in (1, 2) for step in (0, 1)]
     masks = [drawn.keep(layer, 16) for drawn in streams for layer in (1, 2)]
     rows = [tuple(mask[c].flatten().tolist()) for mask in masks if mask is not None for c in (0, 1)]
     assert len(set(rows)) == len(rows) == 16

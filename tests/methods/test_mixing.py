@@ -10,8 +10,9 @@ from torch import Tensor
 
 from fedbench.configuration.protocol import TrainingSettings
 from fedbench.errors import ConfigurationError
-from fedbench.methods.base import Cell, squared_distance
+from fedbench.methods.exchange import Cell, Exchange
 from fedbench.methods.registry import build, method_class, method_names
+from fedbench.methods.weights import squared_distance
 
 CELL = Cell(
     features=6, classes=3, seeds=(0,), nodes=torch.tensor([10, 30, 60]), train_nodes=torch.tensor([5, 5, 30]),
@@ -21,7 +22,7 @@ TRAINING = TrainingSettings()
 
 
 def mixing(name: str, uploads: dict[str, Tensor] | None = None, **settings: object) -> list[list[float]]:
-    return build(name, settings, TRAINING).mixing(uploads or {}, CELL)[0].tolist()
+    return build(name, settings, TRAINING).mixing(uploads or {}, Exchange(CELL, 1, None, {}))[0].tolist()
 
 
 def test_fedavg_weighs_as_told() -> None:

@@ -29,7 +29,8 @@ class Plan:
 
     ``make``: a client's module. ``shared``: does a parameter (plain name) leave the client? ``combine``: new shared
     states from the clients' modules, or None to leave them. ``penalty``: extra loss from (module, received, round).
-    ``instead``: the whole program, for a method that doesn't train.
+    ``constrain``: what is done to a module after each of its steps. ``instead``: the whole program, for a method that
+    doesn't train.
     """
 
     make: Callable[[], nn.Module]
@@ -37,6 +38,7 @@ class Plan:
     combine: Callable[[list[nn.Module]], Tensor] | None = None
     penalty: Callable[[nn.Module, State, int], Tensor] | None = None
     epochs: Callable[[int, int], int] = lambda client, round: 1
+    constrain: Callable[[nn.Module], None] = lambda module: None
     instead: Callable[[list[Graph], int], Trace] | None = None
 
 
@@ -63,6 +65,7 @@ def federate(
     lr: float,
     weight_decay: float,
     scale: float,
+    optimiser: str = "adam",
 ) -> Trace:
     """Run ``rounds`` rounds; ``keep(client, round, epoch)`` gives the dropout masks of a forward pass."""
     if plan.instead:
@@ -70,7 +73,7 @@ def federate(
     modules = [plan.make().to(graphs[0].x.dtype) for _ in graphs]
     for module in modules:
         start(module)
-    optimisers = [_adam(module, lr, weight_decay) for module in modules]
+    optimisers = [_optimiser(optimiser, module, lr, weight_decay) for module in modules]
     trace = Trace(modules=modules)
     for round in range(1, rounds + 1):
         losses = []
@@ -86,9 +89,10 @@ def federate(
     return trace
 
 
-def _adam(module: nn.Module, lr: float, weight_decay: float) -> torch.optim.Optimizer | None:
+def _optimiser(kind: str, module: nn.Module, lr: float, weight_decay: float) -> torch.optim.Optimizer | None:
     parameters = list(module.parameters())
-    return torch.optim.Adam(parameters, lr=lr, weight_decay=weight_decay) if parameters else None
+    make = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}[kind]
+    return make(parameters, lr=lr, weight_decay=weight_decay) if parameters else None
 
 
 def _local_step(plan, module, optimiser, graph, received, round, keep, scale) -> Tensor:  # type: ignore[no-untyped-def]
@@ -101,6 +105,7 @@ def _local_step(plan, module, optimiser, graph, received, round, keep, scale) ->
         optimiser.zero_grad()
         total.backward()
         optimiser.step()
+        plan.constrain(module)
     return loss.detach()
 
 

@@ -16,6 +16,7 @@ from fedbench.engine.history import History
 from fedbench.engine.run import Outcome, Place, describe, run
 from fedbench.kernels.dropout import client_keys, draw_keep
 from fedbench.methods.base import Method
+from fedbench.methods.fedpub import FedPub
 from fedbench.methods.registry import build, method_names
 from fedbench.tasks.node_arrays import ClientGraph, NodeProblem
 from tests.reference.federation import Graph, Trace, federate
@@ -26,8 +27,14 @@ CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 
 
 def variants() -> list[tuple[str, str]]:
-    """Return every (method, variant) of the suite."""
-    return [(name, variant) for name in method_names() for variant in load_method_file(name, CONFIGS).variants]
+    """Return every (method, variant) of the suite that is still another one on a small network and schedule."""
+    small = {"rounds": 10, "model": {"layers": 2, "width": 8}}
+    found: dict[str, tuple[str, str]] = {}
+    for name in method_names():
+        for variant in load_method_file(name, CONFIGS).variants:
+            method = method_of(name, variant, small)
+            found.setdefault(f"{name} {method.settings!r} {method.training!r}", (name, variant))
+    return list(found.values())
 
 
 def method_of(name: str, variant: str, training: dict[str, Any]) -> Method[Any]:
@@ -59,13 +66,14 @@ def run_plain(method: Method[Any], name: str, problem: NodeProblem, seed: int, p
         ]
 
     shape = {"features": problem.width, "classes": problem.classes, "layers": model.layers, "width": model.width,
-             "readout": model.readout, "proxy": _proxy(method, cell)}  # fmt: skip
+             "readout": model.readout, "backbone": model.backbone, "apv": model.apv,
+             "proxy": _proxy(method, cell)}  # fmt: skip
     plan = plan_of(name)(method.settings, shape)
     plan.epochs = lambda client, round: int(method.local_epochs(round, cell)[0, client])
     return federate(
         plan, graphs, lambda module: start_from(module, initial), keep if model.dropout else lambda *_: None,
         clients=problem.clients, rounds=training.rounds, lr=training.learning_rate,
-        weight_decay=training.weight_decay, scale=1 / (1 - model.dropout),
+        weight_decay=training.weight_decay, scale=1 / (1 - model.dropout), optimiser=training.optimiser,
     )  # fmt: skip
 
 
@@ -77,10 +85,10 @@ def _mask(key: tuple[int, int], counter: tuple[int, int, int], graph: Graph, mod
 
 def _proxy(method: Method[Any], cell: Any) -> Any:
     """Return FED-PUB's random graph as features and edges, recovered from what the server publishes."""
-    public = method.public(cell)
-    if public is None:
+    published = method.memory(cell, [], {}) if isinstance(method, FedPub) else None
+    if published is None:
         return None
-    adjacency, propagated = public.adjacency[0], public.features[0]
+    adjacency, propagated = published.adjacency[0], published.features[0]
     features = torch.linalg.solve(adjacency, propagated)
     edges = (adjacency * (1 - torch.eye(len(adjacency), dtype=adjacency.dtype))).nonzero().T
     return features, edges

@@ -7,17 +7,20 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
-from torch_geometric.nn import GCNConv
+from torch_geometric.nn import GCNConv, SAGEConv
 
 
 class PlainGCN(nn.Module):
     """Two or more GCNConv layers; the readout is a linear layer or a last convolution."""
 
-    def __init__(self, features: int, classes: int, layers: int, width: int, readout: str = "linear") -> None:
+    def __init__(
+        self, features: int, classes: int, layers: int, width: int, readout: str = "linear", backbone: str = "gcn"
+    ) -> None:
         super().__init__()
         hidden = layers if readout == "linear" else layers - 1
         widths = [features] + [width] * hidden
-        self.convs = nn.ModuleList(GCNConv(a, b) for a, b in pairwise(widths))
+        kind = {"gcn": GCNConv, "sage": SAGEConv}[backbone]
+        self.convs = nn.ModuleList(kind(a, b) for a, b in pairwise(widths))
         self.readout = self.make_readout(widths[-1], classes, readout)
 
     def make_readout(self, incoming: int, classes: int, kind: str) -> nn.Module:
@@ -62,8 +65,10 @@ class Masked(nn.Module):
 class PlainFedAux(PlainGCN):
     """FedAux's client: full N x N Gaussian kernel over the scores along the APV."""
 
-    def __init__(self, features: int, classes: int, layers: int, width: int, sigma: float, score: str) -> None:
-        super().__init__(features, classes, layers, width)
+    def __init__(
+        self, features: int, classes: int, layers: int, width: int, sigma: float, score: str, backbone: str = "gcn"
+    ) -> None:
+        super().__init__(features, classes, layers, width, "linear", backbone)
         self.apv = nn.Parameter(torch.zeros(width))
         self.sigma, self.score = sigma, score
 
@@ -77,7 +82,24 @@ class PlainFedAux(PlainGCN):
 
     def forward(self, x: Tensor, edges: Tensor, keep: list[Tensor] | None = None, scale: float = 1.0) -> Tensor:
         h = self.hidden(x, edges, keep, scale)
+        return self.readout(torch.cat([h, self.gathered(h)], dim=1))
+
+    def gathered(self, h: Tensor) -> Tensor:
         s = self.scores(h)
         kernel = torch.exp(-((s[:, None] - s[None, :]) ** 2) / self.sigma**2)
-        z = kernel @ h / kernel.sum(1, keepdim=True)
-        return self.readout(torch.cat([h, z], dim=1))
+        return kernel @ h / kernel.sum(1, keepdim=True)
+
+
+class PlainHardSort(PlainFedAux):
+    """FedAux's ablation: nodes in the order of their scores, torch's Conv1d over that line, and back."""
+
+    def __init__(self, *shape: object, width: int, score: str, size: int) -> None:
+        super().__init__(*shape, width, 1.0, score)  # type: ignore[arg-type]
+        self.line = nn.Linear(size * width, width)
+        self.size = size
+
+    def gathered(self, h: Tensor) -> Tensor:
+        order = torch.argsort(self.scores(h).detach(), stable=True)
+        kernel = self.line.weight.view(-1, self.size, h.shape[1]).transpose(1, 2)
+        out = nn.functional.conv1d(h[order].T[None], kernel, self.line.bias, padding=self.size // 2)[0].T
+        return torch.zeros_like(h).index_copy(0, order, out)

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from tests.reference import methods
 from tests.reference.federation import Plan
-from tests.reference.networks import PlainGCN
+from tests.reference.networks import PlainFedAux, PlainGCN
 
 Settings = Any
 Shape = dict[str, Any]
@@ -36,15 +36,20 @@ def average(modules: list[nn.Module]) -> Tensor:
 
 
 def softmax_of_cosines(vectors: list[Tensor], scale: float) -> Tensor:
-    weights = torch.zeros(len(vectors), len(vectors), dtype=torch.float64)
-    for k, a in enumerate(vectors):
-        similar = [torch.exp(scale * torch.dot(a, b) / (a.norm() * b.norm())) for b in vectors]
-        weights[k] = torch.stack(similar) / sum(similar)
-    return weights
+    rows = []
+    for a in vectors:
+        cosines = torch.stack([torch.dot(a, b) / (a.norm() * b.norm()) for b in vectors])
+        rows.append(torch.softmax(scale * cosines, dim=0))
+    return torch.stack(rows).double()
 
 
 def plain(shape: Shape) -> PlainGCN:
-    return PlainGCN(shape["features"], shape["classes"], shape["layers"], shape["width"], shape["readout"])
+    if shape["apv"]:
+        size = (shape["features"], shape["classes"], shape["layers"], shape["width"])
+        return PlainFedAux(*size, 1.0, "inner_product", shape["backbone"])
+    return PlainGCN(
+        shape["features"], shape["classes"], shape["layers"], shape["width"], shape["readout"], shape["backbone"]
+    )
 
 
 def plan_names() -> set[str]:

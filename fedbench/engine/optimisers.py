@@ -1,0 +1,117 @@
+"""Optimisers over stacked parameters, in which each client takes its own steps.
+
+Both are elementwise, so one step over a stack is exactly every client's own step. Clients that are not active in a
+step keep parameters and state untouched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor
+from torch.optim.adam import adam
+
+
+class Optimiser(Protocol):
+    """Steps stacks [packed clients, ...] in place."""
+
+    def reset(self) -> None:
+        """Forget all state."""
+
+    def step(self, gradients: Mapping[str, Tensor], active: list[bool]) -> None:
+        """Step the active clients along ``gradients``, name to stack; parameters without one stay."""
+
+
+@dataclass(frozen=True)
+class AdamSettings:
+    """Adam's constants (Kingma & Ba 2015); weight decay is added to the gradient, as in torch's Adam."""
+
+    learning_rate: float
+    weight_decay: float
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = 1e-8
+
+
+class StackedAdam:
+    """Adam in which each client keeps its own count of steps.
+
+    Args:
+        parameters: name to stack; modified in place by `step`.
+        settings: Adam's constants.
+    """
+
+    def __init__(self, parameters: Mapping[str, Tensor], settings: AdamSettings) -> None:
+        self.parameters = dict(parameters)
+        self.settings = settings
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all moments and step counts."""
+        self.first = {name: torch.zeros_like(p) for name, p in self.parameters.items()}
+        self.second = {name: torch.zeros_like(p) for name, p in self.parameters.items()}
+        self.steps = [0] * len(next(iter(self.parameters.values()), ()))
+
+    def step(self, gradients: Mapping[str, Tensor], active: list[bool]) -> None:
+        """Step the active clients along ``gradients``, name to stack; parameters without one stay."""
+        if all(active) and len(set(self.steps)) <= 1:
+            self._update(slice(None), gradients, self.steps[0] if self.steps else 0)
+        else:
+            for client in (c for c, is_active in enumerate(active) if is_active):
+                self._update(client, gradients, self.steps[client])
+        self.steps = [count + is_active for count, is_active in zip(self.steps, active, strict=True)]
+
+    def _update(self, part: slice | int, gradients: Mapping[str, Tensor], steps: int) -> None:
+        constants = self.settings
+        adam(
+            [self.parameters[name][part] for name in gradients],
+            [gradient[part] for gradient in gradients.values()],
+            [self.first[name][part] for name in gradients],
+            [self.second[name][part] for name in gradients],
+            [],
+            [torch.tensor(float(steps), device=gradient.device) for gradient in gradients.values()],
+            fused=True,
+            amsgrad=False,
+            beta1=constants.beta1,
+            beta2=constants.beta2,
+            lr=constants.learning_rate,
+            weight_decay=constants.weight_decay,
+            eps=constants.epsilon,
+            maximize=False,
+        )
+
+
+class StackedSGD:
+    """Gradient descent; weight decay is added to the gradient.
+
+    Args:
+        parameters: name to stack; modified in place by `step`.
+        learning_rate: step size.
+        weight_decay: weight of the parameters in the step.
+    """
+
+    def __init__(self, parameters: Mapping[str, Tensor], learning_rate: float, weight_decay: float) -> None:
+        self.parameters = dict(parameters)
+        self.learning_rate, self.weight_decay = learning_rate, weight_decay
+
+    def reset(self) -> None:
+        """Do nothing: there is no state."""
+
+    def step(self, gradients: Mapping[str, Tensor], active: list[bool]) -> None:
+        """Step the active clients along ``gradients``, name to stack; parameters without one stay."""
+        chosen = slice(None) if all(active) else torch.tensor(active).nonzero().flatten()
+        for name, gradient in gradients.items():
+            parameter = self.parameters[name]
+            parameter[chosen] -= self.learning_rate * (gradient[chosen] + self.weight_decay * parameter[chosen])
+
+
+def optimiser_of(kind: str, parameters: Mapping[str, Tensor], learning_rate: float, weight_decay: float) -> Optimiser:
+    """Return the optimiser named in `TrainingSettings`."""
+    kinds: dict[str, Callable[[], Optimiser]] = {
+        "adam": lambda: StackedAdam(parameters, AdamSettings(learning_rate, weight_decay)),
+        "sgd": lambda: StackedSGD(parameters, learning_rate, weight_decay),
+    }
+    return kinds[kind]()
