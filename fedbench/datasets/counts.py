@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from fedbench.datasets.raw import RawNodes
 from fedbench.errors import DataError
 
 
-def check_counts(what: str, raw: RawNodes, expected: dict[str, int]) -> None:
-    """Refuse a graph whose nodes, undirected edges, features or classes are not the expected ones.
-
-    Raises:
-        DataError: lists each count that differs, found and expected.
-    """
-    found = {
+def node_counts(raw: RawNodes) -> dict[str, int]:
+    """Return a graph's nodes, undirected edges, features and classes."""
+    return {
         "nodes": raw.y.size,
         "edges": raw.edges.shape[1] // 2,
         "features": raw.x.shape[1],
         "classes": np.unique(raw.y).size,
     }
+
+
+def check_counts(what: str, found: Mapping[str, int], expected: Mapping[str, int]) -> None:
+    """Refuse a data set of which a count is not the expected one.
+
+    Raises:
+        DataError: lists each count that differs, found and expected.
+    """
     wrong = [name for name, count in expected.items() if found[name] != count]
     if wrong:
         raise DataError(

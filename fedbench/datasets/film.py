@@ -9,7 +9,7 @@ from scipy import sparse
 
 from fedbench.datasets.raw import RawNodes, raw_nodes
 from fedbench.errors import DataError
-from fedbench.sources.kinds import FilmFiles
+from fedbench.sources.formats import FilmFiles
 
 NODES, EDGES = "out1_node_feature_label.txt", "out1_graph_edges.txt"
 

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from fedbench.datasets.members import read_members
 from fedbench.datasets.raw import RawNodes, raw_nodes
-from fedbench.sources.kinds import GnnBenchmarkFile
+from fedbench.sources.formats import GnnBenchmarkFile
 
 PARTS = ("data", "indices", "indptr", "shape")
 

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from fedbench.datasets.members import read_members
 from fedbench.datasets.raw import RawNodes, raw_nodes
-from fedbench.sources.kinds import HeterophilousFile
+from fedbench.sources.formats import HeterophilousFile
 
 
 def load(folder: Path, loader: HeterophilousFile) -> RawNodes:

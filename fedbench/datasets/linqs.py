@@ -9,7 +9,7 @@ from scipy import sparse
 
 from fedbench.datasets.raw import RawNodes, raw_nodes
 from fedbench.errors import DataError
-from fedbench.sources.kinds import LinqsFiles
+from fedbench.sources.formats import LinqsFiles
 
 
 def load(folder: Path, loader: LinqsFiles) -> RawNodes:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fedbench.files import read_arrays, write_arrays
+
+if TYPE_CHECKING:
+    from fedbench.sources.kinds import Source
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,13 @@ class Origin:
 def origin_path(dataset_path: Path) -> Path:
     """Return ``<dataset>.origin.npz`` for ``<dataset>.npz``."""
     return dataset_path.with_name(f"{dataset_path.stem}.origin.npz")
+
+
+def origin_of(name: str, source: Source, raw_position: np.ndarray) -> Origin:
+    """Return the origin of the data set ``name`` made from the files of ``source``."""
+    form = source.loader.format if source.loader else ""
+    files = {file.name: file.sha256 for file in source.files}
+    return Origin(raw_position, {"dataset": name, "source": source.name, "format": form, "files": files})
 
 
 def write_origin(path: Path, origin: Origin) -> None:

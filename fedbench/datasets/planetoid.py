@@ -10,7 +10,7 @@ from scipy import sparse
 
 from fedbench.datasets.raw import RawNodes, raw_nodes
 from fedbench.datasets.unpickle import unpickle
-from fedbench.sources.kinds import PlanetoidFiles
+from fedbench.sources.formats import PlanetoidFiles
 
 
 def load(folder: Path, loader: PlanetoidFiles) -> RawNodes:

@@ -36,8 +36,10 @@ def cleaned(edges: np.ndarray, nodes: int) -> np.ndarray:
     source, target = np.asarray(edges, dtype=np.int64)
     different = source != target
     source, target = source[different], target[different]
-    code = np.unique(np.concatenate([source * nodes + target, target * nodes + source]))
-    return np.stack([code // nodes, code % nodes])
+    # np.unique hashes first, which takes a minute for the 49 million of COLLAB; a sort takes seconds
+    code = np.sort(np.concatenate([source * nodes + target, target * nodes + source]))
+    code = code[np.diff(code, prepend=-1) > 0]
+    return np.stack(np.divmod(code, max(nodes, 1)))
 
 
 def reordered(raw: RawNodes, order: np.ndarray) -> RawNodes:

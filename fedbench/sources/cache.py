@@ -18,6 +18,11 @@ def cache_folder() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "fedbench"
 
 
+def cached(file: RawFile) -> Path:
+    """Return where the cache keeps ``file``, whether it is there or not."""
+    return cache_folder() / "files" / file.sha256
+
+
 def keep(file: RawFile, make: Callable[[Path], None]) -> Path:
     """Return the cached copy of ``file``; without one, let ``make`` fill a partial file, check it and keep it.
 
@@ -27,7 +32,7 @@ def keep(file: RawFile, make: Callable[[Path], None]) -> Path:
     Raises:
         SourceError: `make` failed, or what it left is not the file that the catalogue describes.
     """
-    path = cache_folder() / "files" / file.sha256
+    path = cached(file)
     partial = path.with_suffix(".part")
     path.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(path.with_suffix(".lock")):

@@ -3,57 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
-from pydantic import Field
-
+from fedbench.errors import ConfigurationError, nearest
 from fedbench.settings import Settings, parse, read_yaml
-from fedbench.sources.kinds import Source
+from fedbench.sources.graph_entry import GraphFile
+from fedbench.sources.node_entry import NodeFile, SubsetFile
 
-
-class RawCounts(Settings):
-    """The whole graph, self-loops and duplicates dropped; ``edges`` counts undirected edges."""
-
-    nodes: int
-    edges: int
-    features: int
-    classes: int
-
-
-class PreparedCounts(Settings):
-    """The graph the experiments use; ``edges`` counts undirected edges."""
-
-    nodes: int
-    edges: int
-
-
-class Prepare(Settings):
-    """What is done to the raw graph."""
-
-    largest_component: bool = True
-    row_normalise: bool = True
-
-
-class DatasetFile(Settings):
-    """``configs/datasets/<name>.yaml``."""
-
-    title: str
-    task: Literal["node"]
-    citation: str
-    licence: str
-    raw: RawCounts
-    component: PreparedCounts
-    prepare: Prepare = Prepare()
-    sources: tuple[Source, ...] = Field(min_length=1, description="tried in this order")
-
-
-class SubsetFile(Settings):
-    """``configs/datasets/<name>.yaml`` of a small, connected piece of another data set."""
-
-    title: str
-    subset_of: str
-    nodes: int = Field(ge=2, description="size of the breadth-first ball")
-    edges: int = Field(description="undirected edges inside it")
+DatasetFile = NodeFile | GraphFile
+TASKS: dict[str, type[NodeFile] | type[GraphFile]] = {"node": NodeFile, "graph": GraphFile}
 
 
 class Entry(Settings):
@@ -78,6 +36,26 @@ def load_entry(name: str, configs: Path) -> Entry:
     path = configs / "datasets" / f"{name}.yaml"
     values = read_yaml(path)
     if "subset_of" not in values:
-        return Entry(name=name, dataset=parse(DatasetFile, values, str(path)))
+        return Entry(name=name, dataset=_dataset(values, str(path)))
     subset = parse(SubsetFile, values, str(path))
-    return Entry(name=name, dataset=load_entry(subset.subset_of, configs).dataset, subset=subset)
+    parent = load_entry(subset.subset_of, configs).dataset
+    if not isinstance(parent, NodeFile):
+        raise ConfigurationError(
+            f"read {path}",
+            found=f"a subset of '{subset.subset_of}', whose task is {parent.task}",
+            allowed="a subset of a data set whose task is node",
+            remedy=f"correct {path}",
+        )
+    return Entry(name=name, dataset=parent, subset=subset)
+
+
+def _dataset(values: dict[str, Any], where: str) -> DatasetFile:
+    task = values.get("task")
+    if task not in TASKS:
+        raise ConfigurationError(
+            f"read {where}",
+            found=f"task: {task}{nearest(task, TASKS)}" if isinstance(task, str) else "no task",
+            allowed=f"task: {', '.join(TASKS)}",
+            remedy=f"correct {where}",
+        )
+    return parse(TASKS[task], values, where)

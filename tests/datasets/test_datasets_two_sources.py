@@ -29,6 +29,7 @@ DIGESTS = {
     "tolokers": "b24fcea8bee897a04a0e2995163ef593eda57ed503ed700f91d66dad3a3548d9",
     "cora-mini": "a36600afe7adffbf1e86467f9b794f684596d76e36d3c8d9c9f3e99945b884a3",
     "citeseer-mini": "f0b8202ea58453ac8eb5ada0945cfc9b40b17f6da5fb0b6b0ec63e5c61d9cfb2",
+    "photo-mini": "1e9ab79a64be91fe1e7b54cf3399106dc72e8a613be5048adeed15fc89a9efbb",
 }
 
 IN_PGL = ("cora", "citeseer", "pubmed", "cora-mini", "citeseer-mini")

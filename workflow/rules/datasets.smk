@@ -13,7 +13,7 @@ rule dataset:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=4000,
+        mem_mb=6000,
         runtime=30,
     params:
         configs=SELECTION.configs,

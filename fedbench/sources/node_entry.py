@@ -1,0 +1,55 @@
+"""Catalogue entries of the task `node`: one graph, its nodes to be classified."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from fedbench.settings import Settings
+from fedbench.sources.kinds import Source
+
+
+class RawCounts(Settings):
+    """The whole graph, self-loops and duplicates dropped; ``edges`` counts undirected edges."""
+
+    nodes: int
+    edges: int
+    features: int
+    classes: int
+
+
+class PreparedCounts(Settings):
+    """The graph the experiments use; ``edges`` counts undirected edges."""
+
+    nodes: int
+    edges: int
+
+
+class Prepare(Settings):
+    """What is done to the raw graph."""
+
+    largest_component: bool = True
+    row_normalise: bool = True
+
+
+class NodeFile(Settings):
+    """``configs/datasets/<name>.yaml`` with ``task: node``."""
+
+    title: str
+    task: Literal["node"]
+    citation: str
+    licence: str
+    raw: RawCounts
+    component: PreparedCounts
+    prepare: Prepare = Prepare()
+    sources: tuple[Source, ...] = Field(min_length=1, description="tried in this order")
+
+
+class SubsetFile(Settings):
+    """``configs/datasets/<name>.yaml`` of a small, connected piece of another data set."""
+
+    title: str
+    subset_of: str
+    nodes: int = Field(ge=2, description="size of the breadth-first ball")
+    edges: int = Field(description="undirected edges inside it")
