@@ -1,47 +1,29 @@
 """Gaussian-kernel averages over one-dimensional scores without a nodes x nodes matrix.
 
-With k(s, t) = exp(-(s - t)^2 / sigma^2), expanding exp(2 s t / sigma^2) gives k(s, t) = sum_n f_n(s) f_n(t) with
-f_n(s) = exp(-s^2 / sigma^2) (sqrt(2) s / sigma)^n / sqrt(n!). All terms are bounded by 1, so nothing overflows. For
-|s|, |t| <= bound, what the first ``rank`` terms leave out is at most P[Poisson(2 bound^2 / sigma^2) >= rank], since
-exp(-(s^2 + t^2) / sigma^2) <= exp(-2 |s t| / sigma^2). Cost: nodes x rank instead of nodes x nodes.
+k(s, t) = exp(-(s - t)^2 / sigma^2) is written as sum_n f_n(s) f_n(t) with few terms: by a power series where scores are
+narrow against sigma (`fedbench.kernels.series`), by frequencies where they are wide (`fedbench.kernels.frequencies`);
+each states its error. Cost: nodes x terms instead of nodes x nodes. Where even that is no gain the full kernel is taken
+in chunks of rows.
 """
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
 import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
+
+from fedbench.kernels.frequencies import frequencies_for, frequency_features
+from fedbench.kernels.series import series_features, terms_for
 
 _TOLERANCE = {torch.float32: 1e-8, torch.float64: 1e-15}
 _LARGEST_EXPONENT = 50.0  # beyond it exp(-s^2 / sigma^2) leaves float32's range
 _CHUNK_ENTRIES = 1 << 24  # kernel entries alive at once in the exact form
 
 
-def rank_for(bound: float, sigma: float, tolerance: float) -> int:
-    """Return how many terms keep the kernel's absolute error below ``tolerance`` for scores in [-bound, bound].
-
-    Uses the tail bound P[Poisson(m) >= r] <= pmf(r) / (1 - m / (r + 1)), valid for r >= m.
-    """
-    mean = 2.0 * (bound / sigma) ** 2
-    rank = math.ceil(mean) + 1
-    while mean > 0 and _log_tail(mean, rank) > math.log(tolerance):
-        rank += 1
-    return rank
-
-
-def _log_tail(mean: float, rank: int) -> float:
-    log_pmf = rank * math.log(mean) - mean - math.lgamma(rank + 1)
-    return log_pmf - math.log1p(-mean / (rank + 1))
-
-
 def kernel_average(scores: Tensor, values: Tensor, present: Tensor, sigma: float, bound: float | None = None) -> Tensor:
     """Return z_i = sum_j k(s_i, s_j) v_j / sum_j k(s_i, s_j) over the nodes of each packed client.
 
-    The low-rank form is taken where it is both accurate and smaller, the exact form by chunks of rows elsewhere
-    (scores wide against ``sigma``); both are differentiable in ``scores`` and ``values``.
+    Differentiable in ``scores`` and ``values``.
 
     Args:
         scores: [clients, slots].
@@ -51,15 +33,28 @@ def kernel_average(scores: Tensor, values: Tensor, present: Tensor, sigma: float
         bound: a bound on |scores| if one is known, for example 1 for cosines; measured otherwise.
     """
     limit = float(scores.detach().abs().max()) if bound is None else bound
-    rank = rank_for(limit, sigma, _TOLERANCE[scores.dtype])
-    if (limit / sigma) ** 2 <= _LARGEST_EXPONENT and 2 * rank <= scores.shape[1]:
-        return low_rank_average(scores, values, present, sigma, rank)
-    return exact_average(scores, values, present, sigma)
+    features = _features(scores, sigma, limit)
+    if features is None:
+        return exact_average(scores, values, present, sigma)
+    return low_rank_average(features, values, present)
 
 
-def low_rank_average(scores: Tensor, values: Tensor, present: Tensor, sigma: float, rank: int) -> Tensor:
-    """Return the average of `kernel_average` from the first ``rank`` terms of the expansion."""
-    features = _features(scores, sigma, rank) * present.unsqueeze(2)
+def _features(scores: Tensor, sigma: float, limit: float) -> Tensor | None:
+    """Return the smaller of both sets of features [clients, slots, terms], or None where neither is a gain."""
+    tolerance = _TOLERANCE[scores.dtype]
+    frequencies, spacing = frequencies_for(2 * limit, sigma, tolerance)
+    narrow = (limit / sigma) ** 2 <= _LARGEST_EXPONENT
+    terms = terms_for(limit, sigma, tolerance) if narrow else scores.shape[1]
+    if 2 * min(terms, 2 * frequencies + 1) > scores.shape[1]:
+        return None
+    if terms <= 2 * frequencies + 1:
+        return series_features(scores, sigma, terms)
+    return frequency_features(scores, sigma, frequencies, spacing)
+
+
+def low_rank_average(features: Tensor, values: Tensor, present: Tensor) -> Tensor:
+    """Return `kernel_average` from features [clients, slots, terms] whose inner products are the kernel."""
+    features = features * present.unsqueeze(2)
     sums = features @ (features.transpose(1, 2) @ values)
     weights = features @ features.sum(1).unsqueeze(2)
     return _divided(sums, weights, present)
@@ -86,29 +81,3 @@ def _divided(sums: Tensor, weights: Tensor, present: Tensor) -> Tensor:
     """Return sums / weights [clients, slots, width], 0 for padding; weights [clients, slots, 1]."""
     there = present.unsqueeze(2)
     return sums * (there / (weights + (1 - there)))
-
-
-class _Features(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, scores: Tensor, sigma: float, rank: int) -> Tensor:
-        ratios = scores.new_empty(*scores.shape, rank)
-        orders = torch.arange(1, rank, dtype=scores.dtype, device=scores.device)
-        ratios[..., 0] = torch.exp(-((scores / sigma) ** 2))
-        ratios[..., 1:] = (math.sqrt(2.0) / sigma) * scores.unsqueeze(-1) / orders.sqrt()
-        features = ratios.cumprod(-1)
-        ctx.save_for_backward(scores, features, orders)
-        ctx.sigma = sigma
-        return features
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
-        """Use f_n' = -2 s / sigma^2 f_n + sqrt(2 n) / sigma f_(n-1)."""
-        scores, features, orders = ctx.saved_tensors
-        decay = -2.0 / ctx.sigma**2 * scores * (gradients[0] * features).sum(-1)
-        lift = (gradients[0][..., 1:] * features[..., :-1] * (2.0 * orders).sqrt()).sum(-1) / ctx.sigma
-        return decay + lift, None, None
-
-
-def _features(scores: Tensor, sigma: float, rank: int) -> Tensor:
-    features: Tensor = _Features.apply(scores, sigma, rank)
-    return features
