@@ -12,7 +12,7 @@ READY := $(VENV)/.ready
 READY_TO_TEST := $(VENV)/.ready-to-test
 
 .DEFAULT_GOAL := help
-.PHONY: help tables figures report all plan smoke test lint format check calibrate bench verify-records \
+.PHONY: help tables figures report all plan smoke test lint format check calibrate theorems bench verify-records \
         tables-from-records lock clean
 
 help: ## list the targets
@@ -56,6 +56,9 @@ check: $(READY) ## say which records are stale or invalid, and why
 calibrate: $(READY) ## compare with figures known to be reproducible: reports/calibration.csv
 	$(SNAKEMAKE) tables --config suite=calibration
 	fedbench calibrate
+
+theorems: $(READY) ## measure what the papers' theorems claim: reports/theorems.csv and .md
+	fedbench theorems --out reports/theorems.csv
 
 bench: $(READY) ## measure speed against peers: reports/benchmarks.csv
 	python -m benchmarks
