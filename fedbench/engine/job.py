@@ -136,7 +136,7 @@ def diagnostics(outcome: Outcome, seed: int) -> dict[str, Any]:
         str(number): [[round(value, 6) for value in row] for row in weights[place].tolist()]
         for number, weights in outcome.mixing.items()
     }
-    preparation = {"preparation": outcome.preparation} if outcome.preparation else {}
+    preparation = {"preparation": outcome.preparation[place]} if outcome.preparation else {}
     return ({"mixing": mixing} if mixing else {}) | preparation
 
 

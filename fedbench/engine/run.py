@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,7 +29,7 @@ Progress = Callable[[int, History], None]
 class Outcome:
     """What a run leaves: its measurements and its costs, for the seeds it computed at once.
 
-    ``mixing``: W [S, K, K] by round, for the first, the middle and the last round.
+    ``mixing``: W [S, K, K] by round, for the first, the middle and the last round. ``preparation``: see `Preparation`.
     """
 
     cell: Cell
@@ -41,7 +41,7 @@ class Outcome:
     training_seconds: float = 0.0
     evaluation_seconds: float = 0.0
     mixing: dict[int, Tensor] = field(default_factory=dict)
-    preparation: dict[str, Any] = field(default_factory=dict)
+    preparation: Sequence[dict[str, Any]] = ()
 
 
 @dataclass(frozen=True)

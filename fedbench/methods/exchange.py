@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -58,12 +58,12 @@ class Preparation:
     Args:
         graphs: a list of clients' graphs for each seed.
         traffic: what was sent to make them.
-        diagnostics: what explains them, for the record.
+        diagnostics: what explains them, for the record; one mapping a seed, or none.
     """
 
     graphs: Sequence[Sequence[ClientGraph]]
     traffic: Traffic = Traffic()
-    diagnostics: dict[str, Any] = field(default_factory=dict)
+    diagnostics: Sequence[dict[str, Any]] = ()
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,7 @@ from fedbench.methods.base import Method, NoSettings
 class FedSage(Method[NoSettings]):
     """GraphSAGE on every client, averaged uniformly; what the clients can't see of the graph stays missing."""
 
-    source = (
-        "Zhang et al., Subgraph federated learning with missing neighbor generation, NeurIPS 2021, arXiv 2106.13430"
-    )
+    source = "Zhang et al., Subgraph federated learning with missing neighbor generation, NeurIPS 2021"
 
     def __init__(self, settings: NoSettings, training: TrainingSettings) -> None:
         super().__init__(settings, training)
