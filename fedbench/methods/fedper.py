@@ -11,5 +11,5 @@ class FedPer(Method[NoSettings]):
     source = "Arivazhagan et al., Federated learning with personalization layers, arXiv 1912.00818"
 
     def shares(self, parameter: str) -> bool:
-        """Share the base layers."""
-        return not parameter.startswith("classifier.")
+        """Share the base layers (masks never)."""
+        return super().shares(parameter) and not parameter.startswith("classifier.")

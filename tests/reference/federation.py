@@ -24,13 +24,24 @@ class Graph:
 
 
 @dataclass
+class Seen:
+    """What a server may look at: trained modules (their last gradients included), what they had received, and so on."""
+
+    modules: list[nn.Module]
+    received: list[State]
+    graphs: list[Graph]
+    round: int
+
+
+@dataclass
 class Plan:
     """A method, plainly.
 
     ``make``: a client's module. ``shared``: does a parameter (plain name) leave the client? ``combine``: new shared
-    states from the clients' modules, or None to leave them. ``penalty``: extra loss from (module, received, round).
-    ``constrain``: what is done to a module after each of its steps. ``instead``: the whole program, for a method that
-    doesn't train.
+    states from the clients' modules, or None to leave them. ``combine_seen``: the same from more than that.
+    ``penalty``: extra loss from (module, received, round).
+    ``constrain``: what is done to a module after each of its steps. ``corrected``: what is done to a module's gradients
+    before a step, from (module, client, round, epoch). ``instead``: the whole program, for a method that doesn't train.
     """
 
     make: Callable[[], nn.Module]
@@ -39,7 +50,9 @@ class Plan:
     penalty: Callable[[nn.Module, State, int], Tensor] | None = None
     epochs: Callable[[int, int], int] = lambda client, round: 1
     constrain: Callable[[nn.Module], None] = lambda module: None
+    corrected: Callable[[nn.Module, int, int, int], None] = lambda module, client, round, epoch: None
     instead: Callable[[list[Graph], int], Trace] | None = None
+    combine_seen: Callable[[Seen], Tensor] | None = None
 
 
 @dataclass
@@ -76,16 +89,18 @@ def federate(
     optimisers = [_optimiser(optimiser, module, lr, weight_decay) for module in modules]
     trace = Trace(modules=modules)
     for round in range(1, rounds + 1):
-        losses = []
+        losses, before = [], []
         for client, (graph, module, optimiser) in enumerate(zip(graphs, modules, optimisers, strict=True)):
             received = {n: p.detach().clone() for n, p in module.named_parameters() if plan.shared(n)}
+            before.append(received)
             loss = torch.tensor(float("nan"))
             for epoch in range(plan.epochs(client, round)):
-                loss = _local_step(plan, module, optimiser, graph, received, round, keep(client, round, epoch), scale)
+                at = (client, round, epoch)
+                loss = _local_step(plan, module, optimiser, graph, received, at, keep(*at), scale)
             losses.append(float(loss))
         trace.loss.append(losses)
         _evaluate(modules, graphs, trace, clients)
-        _server(plan, modules)
+        _server(plan, Seen(modules, before, graphs, round))
     return trace
 
 
@@ -95,15 +110,16 @@ def _optimiser(kind: str, module: nn.Module, lr: float, weight_decay: float) -> 
     return make(parameters, lr=lr, weight_decay=weight_decay) if parameters else None
 
 
-def _local_step(plan, module, optimiser, graph, received, round, keep, scale) -> Tensor:  # type: ignore[no-untyped-def]
+def _local_step(plan, module, optimiser, graph, received, at, keep, scale) -> Tensor:  # type: ignore[no-untyped-def]
     module.train()
     logits = module(graph.x, graph.edges, keep, scale)
     train = graph.split == 0
     loss = nn.functional.cross_entropy(logits[train], graph.y[train])
-    total = loss if plan.penalty is None else loss + plan.penalty(module, received, round)
+    total = loss if plan.penalty is None else loss + plan.penalty(module, received, at[1])
     if optimiser is not None:
         optimiser.zero_grad()
         total.backward()
+        plan.corrected(module, *at)
         optimiser.step()
         plan.constrain(module)
     return loss.detach()
@@ -122,10 +138,11 @@ def _evaluate(modules: list[nn.Module], graphs: list[Graph], trace: Trace, clien
         trace.accuracy[split].append((right / total).tolist())
 
 
-def _server(plan: Plan, modules: list[nn.Module]) -> None:
-    if plan.combine is None:
+def _server(plan: Plan, seen: Seen) -> None:
+    modules = seen.modules
+    if plan.combine is None and plan.combine_seen is None:
         return
-    weights = plan.combine(modules)
+    weights = plan.combine_seen(seen) if plan.combine_seen else plan.combine(modules)
     before = [copy.deepcopy(dict(module.named_parameters())) for module in modules]
     with torch.no_grad():
         for k, module in enumerate(modules):

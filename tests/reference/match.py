@@ -21,7 +21,7 @@ from fedbench.methods.registry import build, method_names
 from fedbench.tasks.node_arrays import ClientGraph, NodeProblem
 from tests.reference.federation import Graph, Trace, federate
 from tests.reference.names import start_from
-from tests.reference.plans import plan_of
+from tests.reference.plans import plan_of, small_settings
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 
@@ -41,7 +41,7 @@ def method_of(name: str, variant: str, training: dict[str, Any]) -> Method[Any]:
     """Return a method as its variant says, on a small schedule."""
     chosen = load_method_file(name, CONFIGS).variants[variant]
     values = merged(chosen.training, training)
-    return build(name, chosen.method, TrainingSettings.model_validate(values))
+    return build(name, merged(chosen.method, small_settings(name)), TrainingSettings.model_validate(values))
 
 
 def plain_graph(graph: ClientGraph, width: int, dtype: torch.dtype) -> Graph:
@@ -54,9 +54,8 @@ def plain_graph(graph: ClientGraph, width: int, dtype: torch.dtype) -> Graph:
 def run_plain(method: Method[Any], name: str, problem: NodeProblem, seed: int, place: Place) -> Trace:
     """Run the plain program of a method."""
     training, model = method.training, method.training.model
-    shapes = [problem.whole_graph()] if method.pooled else [problem.client_graph(k) for k in range(problem.clients)]
-    graphs = [plain_graph(graph, problem.width, place.dtype) for graph in shapes]
     cell = describe(problem, method, (seed,), place)
+    graphs = [plain_graph(graph, problem.width, place.dtype) for graph in method.prepare(problem, cell).graphs[0]]
     initial = {n: v[0] for n, v in initial_parameters(cell, method.network(cell)).items()}
     keys = client_keys(seed, range(len(graphs)))
 
@@ -66,8 +65,8 @@ def run_plain(method: Method[Any], name: str, problem: NodeProblem, seed: int, p
         ]
 
     shape = {"features": problem.width, "classes": problem.classes, "layers": model.layers, "width": model.width,
-             "readout": model.readout, "backbone": model.backbone, "apv": model.apv,
-             "proxy": _proxy(method, cell)}  # fmt: skip
+             "readout": model.readout, "backbone": model.backbone, "apv": model.apv, "masks": model.masks,
+             "proxy": _proxy(method, cell), "problem": problem, "seed": seed}  # fmt: skip
     plan = plan_of(name)(method.settings, shape)
     plan.epochs = lambda client, round: int(method.local_epochs(round, cell)[0, client])
     return federate(

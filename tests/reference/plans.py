@@ -12,23 +12,20 @@ from torch import Tensor, nn
 
 from tests.reference import methods
 from tests.reference.federation import Plan
-from tests.reference.networks import PlainFedAux, PlainGCN
+from tests.reference.networks import Masked, PlainFedAux, PlainGCN
 
 Settings = Any
 Shape = dict[str, Any]
-"""features, classes, layers, width, readout, proxy."""
+"""features, classes, layers, width, readout, backbone, apv, masks, proxy, problem, seed."""
 
 
 def everything(name: str) -> bool:
-    return True
+    """Everything that may leave a client: masks never do."""
+    return not name.startswith("masks.")
 
 
 def nothing(name: str) -> bool:
     return False
-
-
-def no_masks(name: str) -> bool:
-    return not name.startswith("masks.")
 
 
 def average(modules: list[nn.Module]) -> Tensor:
@@ -43,7 +40,17 @@ def softmax_of_cosines(vectors: list[Tensor], scale: float) -> Tensor:
     return torch.stack(rows).double()
 
 
-def plain(shape: Shape) -> PlainGCN:
+def plain(shape: Shape) -> nn.Module:
+    """The protocol's network, with masks if the protocol says so."""
+    return Masked(bare(shape)) if shape["masks"] else bare(shape)
+
+
+def masked(shape: Shape, inner: nn.Module, threshold: float = 0.0) -> nn.Module:
+    """The network of a method that has masks, unless the protocol takes them away."""
+    return inner if shape["masks"] is False else Masked(inner, threshold)
+
+
+def bare(shape: Shape) -> PlainGCN:
     if shape["apv"]:
         size = (shape["features"], shape["classes"], shape["layers"], shape["width"])
         return PlainFedAux(*size, 1.0, "inner_product", shape["backbone"])
@@ -60,3 +67,9 @@ def plan_of(name: str) -> Callable[[Settings, Shape], Plan]:
     module = importlib.import_module(f"tests.reference.methods.{name}")
     found: Callable[[Settings, Shape], Plan] = module.plan
     return found
+
+
+def small_settings(name: str) -> dict[str, Any]:
+    """Return what makes a method small enough for tests: ``SMALL`` of its plain program's module, if any."""
+    module = importlib.import_module(f"tests.reference.methods.{name}")
+    return dict(getattr(module, "SMALL", {}))

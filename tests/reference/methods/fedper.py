@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.reference.plans import Plan, Settings, Shape, average, plain
+from tests.reference.plans import Plan, Settings, Shape, average, everything, plain
 
 
 def plan(settings: Settings, shape: Shape) -> Plan:
-    return Plan(lambda: plain(shape), lambda name: "readout" not in name, average)
+    return Plan(lambda: plain(shape), lambda name: everything(name) and "readout" not in name, average)

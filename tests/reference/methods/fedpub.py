@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from tests.reference.federation import State
 from tests.reference.networks import Masked
-from tests.reference.plans import Plan, Settings, Shape, no_masks, plain, softmax_of_cosines
+from tests.reference.plans import Plan, Settings, Shape, bare, everything, softmax_of_cosines
 
 
 def plan(settings: Settings, shape: Shape) -> Plan:
@@ -33,4 +33,4 @@ def plan(settings: Settings, shape: Shape) -> Plan:
         return softmax_of_cosines([embedding(m) for m in modules], settings.tau)
 
     acting = penalty if settings.penalties_act else None
-    return Plan(lambda: Masked(plain(shape), settings.mask_threshold), no_masks, combine, acting)
+    return Plan(lambda: Masked(bare(shape), settings.mask_threshold), everything, combine, acting)

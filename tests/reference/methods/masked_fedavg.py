@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from tests.reference.networks import Masked
-from tests.reference.plans import Plan, Settings, Shape, average, no_masks, plain
+from tests.reference.plans import Plan, Settings, Shape, average, bare, everything, masked
 
 
 def plan(settings: Settings, shape: Shape) -> Plan:
-    return Plan(lambda: Masked(plain(shape), settings.mask_threshold), no_masks, average)
+    return Plan(lambda: masked(shape, bare(shape), settings.mask_threshold), everything, average)

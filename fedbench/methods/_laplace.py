@@ -1,0 +1,54 @@
+"""Local differential privacy by clipped gradients and Laplace noise (FedGNN, equation 1)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from fedbench import seeds as streams
+from fedbench.configuration.protocol import TrainingSettings
+from fedbench.methods.exchange import Cell
+from fedbench.models.network import Network
+
+
+def add_laplace(stack: Tensor, scale: float, seeds: Sequence[int], clients: range, at: tuple[int, int, str]) -> None:
+    """Add independent Laplace(0, scale) numbers to a stack [S, k, ...], in place.
+
+    Args:
+        stack: clipped gradients.
+        scale: lambda.
+        seeds: run seeds, S of them.
+        clients: k consecutive ones.
+        at: round, local step and parameter, which name the stream together with seed and client.
+    """
+    for seed, of_seed in zip(seeds, stack, strict=True):
+        for client, values in zip(clients, of_seed, strict=True):
+            random = streams.generator("fedgnn noise", seed, client, *at)
+            values += torch.from_numpy(random.laplace(0.0, scale, tuple(values.shape))).to(values)
+
+
+def privacy_budget(
+    clip: float, noise: float, network: Network, training: TrainingSettings, cell: Cell
+) -> dict[str, Any]:
+    """Return the budget that clipping to +-clip and Laplace(0, noise) gives.
+
+    One number of one step: epsilon = 2 clip / noise (FedGNN, section 3.5), the only figure that the paper states.
+    Budgets add up over the steps of a run, and over the numbers of a gradient, whose L1 sensitivity is 2 clip times
+    their count.
+    """
+    batch = training.batch_size or int(cell.train_nodes.max())
+    steps = training.rounds * training.local_epochs * math.ceil(int(cell.train_nodes.max()) / batch)
+    numbers = sum(math.prod(parameter.shape) for parameter in network.parameters().values())
+    epsilon = 2 * clip / noise
+    return {
+        "epsilon_of_a_number_in_a_step": epsilon,
+        "local_steps": steps,
+        "epsilon_of_a_number_in_the_run": epsilon * steps,
+        "numbers_in_a_gradient": numbers,
+        "epsilon_of_a_gradient_in_a_step": epsilon * numbers,
+        "epsilon_of_the_run": epsilon * numbers * steps,
+    }

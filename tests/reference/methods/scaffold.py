@@ -1,0 +1,33 @@
+"""SCAFFOLD: every gradient is corrected by c - c_i; c_i is the last round's mean (or first) raw gradient."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from tests.reference.plans import Plan, Settings, Shape, average, everything, plain
+
+State = dict[str, Tensor]
+
+
+def plan(settings: Settings, shape: Shape) -> Plan:
+    server: State = {}
+    own: dict[int, State] = {}
+    seen: dict[int, list[State]] = {}
+
+    def corrected(module: nn.Module, client: int, round: int, epoch: int) -> None:
+        raw = {name: p.grad.clone() for name, p in module.named_parameters()}
+        seen.setdefault(client, []).append(raw)
+        for name, p in module.named_parameters():
+            if server:
+                p.grad += server[name] - own[client][name]
+
+    def combine(modules: list[nn.Module]) -> Tensor:
+        for client in range(len(modules)):
+            kept = seen[client] if settings.option == "II" else seen[client][:1]
+            own[client] = {name: sum(raw[name] for raw in kept) / len(kept) for name in kept[0]}
+        server.update({n: torch.stack([own[k][n] for k in own]).mean(0) for n in own[0]})
+        seen.clear()
+        return average(modules)
+
+    return Plan(lambda: plain(shape), everything, combine, corrected=corrected)
