@@ -19,7 +19,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=Path("results/records"),
         help="folder of records, or a bundle of `fedbench pack`",
     )
-    parser.add_argument("--results", type=Path, help="folder with datasets/ and partitions/ to compare digests with")
+    parser.add_argument(
+        "--results", type=Path, help="folder with datasets/ and partitions/, for digests and tables of partitions"
+    )
     parser.add_argument("--out", type=Path, help="folder of the tables (default: reports/<suite>/tables)")
     parser.add_argument("--also", default="", help="methods to append as rows, separated by commas")
     parser.add_argument("--partial", action="store_true", help="print cells without records as `not run`")
@@ -33,15 +35,17 @@ def run(args: argparse.Namespace) -> None:
     from fedbench.tables.build import write_table
 
     out = args.out or Path("reports", args.suite, "tables")
+    results = args.results or results_of(args.records)
     written = write_table(
         args.table,
         load_suite(args.suite, args.configs),
         args.configs,
         open_records(args.records),
-        Present(args.configs, args.results or results_of(args.records)),
+        Present(args.configs, results),
         out,
         also=[name for name in args.also.split(",") if name],
         partial=args.partial,
+        results=results,
         remedy=f"`snakemake --cores 2 --config suite={args.suite} -- {out}/{args.table}.csv` makes them; "
         "`--partial` prints their cells as 'not run'",
     )

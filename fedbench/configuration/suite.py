@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from fedbench.configuration.run import RunName, block_name
 from fedbench.configuration.table import Row, TableFile, load_table
+from fedbench.errors import ConfigurationError, nearest
 from fedbench.settings import Settings, parse, read_yaml
 
 
@@ -18,6 +19,21 @@ class TableChoice(Settings):
     datasets: tuple[str, ...] | None = None
     partitions: tuple[str, ...] | None = None
     protocol: str | None = None
+    partition_seeds: int | None = Field(None, ge=1)
+    partition_run_seeds: int | None = Field(None, ge=1)
+    without: tuple[str, ...] = Field((), description="rows left out, `method` or `method/variant`")
+
+
+class FigureChoice(Settings):
+    """One figure of a suite, drawn from one of its tables."""
+
+    name: str = Field(description="module of fedbench/figures, such as accuracy-by-round")
+    table: str | None = Field(None, description="table drawn (default: the suite's first)")
+
+    @property
+    def stem(self) -> str:
+        """Return the file's name without suffix."""
+        return f"{self.name}-{self.table}" if self.table else self.name
 
 
 class Suite(Settings):
@@ -28,6 +44,16 @@ class Suite(Settings):
     seeds: int = Field(3, ge=1, description="seeds 0 .. seeds-1")
     seeds_per_job: int = Field(5, ge=1, description="seeds one training job runs after another")
     tables: dict[str, TableChoice] = Field(min_length=1)
+    figures: tuple[FigureChoice, ...] | None = Field(
+        None, description="default: of the first table, every figure that needs no more than records or partitions"
+    )
+
+    @model_validator(mode="after")
+    def _figures_of_tables(self) -> Suite:
+        unknown = [choice.table for choice in self.figures or () if choice.table and choice.table not in self.tables]
+        if unknown:
+            raise ValueError(f"figures of tables that the suite hasn't: {', '.join(unknown)}")
+        return self
 
     @property
     def seed_blocks(self) -> list[str]:
@@ -44,11 +70,28 @@ def load_suite(name: str, configs: Path) -> Suite:
 
 
 def table_in_suite(name: str, suite: Suite, configs: Path, also: Iterable[str] = ()) -> TableFile:
-    """Return a table as a suite builds it; ``also`` appends methods (``name`` or ``name/variant``) as rows."""
-    table = load_table(name, configs)
-    choice = suite.tables[name].model_dump(exclude_none=True)
-    rows = table.rows + tuple(_row(text) for text in also)
-    return table.model_copy(update={**choice, "rows": rows})
+    """Return a table as a suite builds it; ``also`` appends methods (``name`` or ``name/variant``) as rows.
+
+    Raises:
+        ConfigurationError: the suite leaves out a row that the table doesn't have.
+    """
+    table, choice = load_table(name, configs), suite.tables[name]
+    more = () if table.kind == "noniid" else tuple(_row(text) for text in also)
+    rows = _kept(table.rows, choice.without, f"table '{name}' of suite '{suite.title}'") + more
+    changes = choice.model_dump(exclude_none=True, exclude={"without"})
+    return table.model_copy(update={**changes, "rows": rows})
+
+
+def _kept(rows: tuple[Row, ...], without: tuple[str, ...], where: str) -> tuple[Row, ...]:
+    left_out = {_row(text).name for text in without}
+    unknown = sorted(left_out - {row.name for row in rows})
+    if unknown:
+        raise ConfigurationError(
+            f"leave out rows of {where}",
+            found=f"no row {unknown[0]}{nearest(unknown[0], [row.name for row in rows])}",
+            allowed=", ".join(row.name for row in rows),
+        )
+    return tuple(row for row in rows if row.name not in left_out)
 
 
 def _row(text: str) -> Row:
@@ -57,6 +100,12 @@ def _row(text: str) -> Row:
 
 
 def runs_of_suite(suite: Suite, configs: Path, also: Iterable[str] = ()) -> list[RunName]:
-    """Return the distinct runs of all tables of a suite, in order."""
+    """Return the distinct runs of all tables of a suite, in order, those on further seeds of a partition included."""
     tables = (table_in_suite(name, suite, configs, also) for name in suite.tables)
-    return list(dict.fromkeys(run for table in tables for run in table.runs()))
+    return list(dict.fromkeys(run for table in tables for run, _ in table.planned(suite.seed_blocks)))
+
+
+def files_of_suite(suite: Suite, configs: Path) -> list[tuple[str, str]]:
+    """Return the distinct (data set, partition) pairs of all tables of a suite, in order."""
+    tables = (table_in_suite(name, suite, configs) for name in suite.tables)
+    return list(dict.fromkeys(pair for table in tables for pair in table.files()))

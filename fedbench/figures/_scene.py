@@ -15,6 +15,7 @@ from fedbench.files import read_arrays
 from fedbench.records.pack import Records
 from fedbench.stats.cells import Cell, cells_of, require_complete
 from fedbench.stats.measures import selected_values
+from fedbench.stats.published import load_published
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,8 @@ class Scene:
         Raises:
             RecordError: records are missing (unless ``partial``), damaged or invalid.
         """
-        cells = cells_of(self.table, self.blocks, self.records)
+        table = self.table.model_copy(update={"partition_seeds": 1})
+        cells = cells_of(table, self.blocks, self.records)
         if not self.partial:
             require_complete(cells, f"draw '{self.table.title}'", self.remedy)
         return [cell for cell in cells if cell.entries]
@@ -56,6 +58,14 @@ class Scene:
         """Return each run's figure as the table has it: mean over seeds of the selected values, in the table's unit."""
         values = {cell.run: selected_values(cell.records, self.table.metric) for cell in self.cells}
         return {run: float(np.mean(list(by_seed.values()))) for run, by_seed in values.items()}
+
+    @cached_property
+    def published(self) -> dict[RunName, float]:
+        """Return each run's published figure, of the first source that has it; runs without one are left out."""
+        figures = load_published(self.table.published, self.configs)
+        asked = {cell.run: (cell.run.dataset, cell.run.partition, cell.row.published) for cell in self.cells}
+        found = {run: figures.get(*place, self.table.metric.name) for run, place in asked.items()}
+        return {run: figure.mean for run, figure in found.items() if figure}
 
     def cells_in(self, dataset: str, partition: str) -> list[Cell]:
         """Return the cells of one panel, in row order."""

@@ -6,11 +6,11 @@ method would leave an old table standing. These checks turn it into an error tha
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from fedbench.configuration.run import RunName, resolve
-from fedbench.configuration.suite import Suite, runs_of_suite
+from fedbench.configuration.suite import Suite, files_of_suite, runs_of_suite
 from fedbench.errors import ConfigurationError, nearest
 from fedbench.partition.name import parse_name
 from fedbench.partition.scheme import load_scheme
@@ -32,7 +32,8 @@ def check_suite(name: str, suite: Suite, configs: Path, methods: Iterable[str], 
             configuration file; or says which file, protocol, variant or setting is wrong.
     """
     runs = runs_of_suite(suite, configs, also)
-    faults = [*_without_rule(runs, methods), *_without_file(runs, configs)]
+    files = files_of_suite(suite, configs)
+    faults = [*_without_rule(runs, methods), *_without_file(files, configs)]
     if faults:
         raise ConfigurationError(
             f"run the suite '{name}'",
@@ -40,9 +41,9 @@ def check_suite(name: str, suite: Suite, configs: Path, methods: Iterable[str], 
             allowed=f"methods with a rule file: {', '.join(sorted(methods))}",
             remedy=f"correct {configs}/suites/{name}.yaml or the table it names, or add the missing file",
         )
-    for dataset in {run.dataset for run in runs}:
+    for dataset in {dataset for dataset, _ in files}:
         load_entry(dataset, configs)
-    for scheme in {parse_name(run.partition).scheme for run in runs}:
+    for scheme in {parse_name(partition).scheme for _, partition in files}:
         load_scheme(scheme, configs)
     for run in {(run.protocol, run.dataset, run.method, run.variant): run for run in runs}.values():
         resolve(run, configs)
@@ -54,10 +55,9 @@ def _without_rule(runs: Iterable[RunName], methods: Iterable[str]) -> list[str]:
     return [f"method '{name}' has no rule file{nearest(name, known)}" for name in asked if name not in known]
 
 
-def _without_file(runs: Iterable[RunName], configs: Path) -> list[str]:
-    runs = list(runs)
-    datasets = dict.fromkeys(run.dataset for run in runs)
-    schemes = dict.fromkeys(parse_name(run.partition).scheme for run in runs)
+def _without_file(files: Sequence[tuple[str, str]], configs: Path) -> list[str]:
+    datasets = dict.fromkeys(dataset for dataset, _ in files)
+    schemes = dict.fromkeys(parse_name(partition).scheme for _, partition in files)
     return [*_missing(datasets, configs, "datasets"), *_missing(schemes, configs, "partitions")]
 
 

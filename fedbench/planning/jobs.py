@@ -32,11 +32,7 @@ class Job(Settings):
         return path.exists() and path.with_suffix(".json").exists()
 
 
-def jobs_of(runs: Iterable[RunName], suite: Suite) -> list[Job]:
-    """Return the jobs of runs, in order and without repetition."""
-    return [Job(run=run, block=block) for run in dict.fromkeys(runs) for block in suite.seed_blocks]
-
-
 def jobs_of_table(name: str, suite: Suite, configs: Path, also: Iterable[str] = ()) -> list[Job]:
-    """Return the jobs whose records fill one table of a suite."""
-    return jobs_of(table_in_suite(name, suite, configs, also).runs(), suite)
+    """Return the jobs whose records fill one table of a suite, in order and without repetition."""
+    planned = table_in_suite(name, suite, configs, also).planned(suite.seed_blocks)
+    return list(dict.fromkeys(Job(run=run, block=block) for run, blocks in planned for block in blocks))

@@ -19,17 +19,36 @@ LISTED = 20
 
 @dataclass(frozen=True)
 class Cell:
-    """One run of a table: its records by seed block, and the names of the records that are not there."""
+    """One run of a table: its records by seed block, and the names of the records that are not there.
+
+    ``others`` is the same run on the other seeds of its partition, where the table asks for the spread over them.
+    """
 
     row: Row
     run: RunName
     entries: tuple[Entry, ...]
     missing: tuple[str, ...]
+    others: tuple[Cell, ...] = ()
 
     @property
     def records(self) -> list[Record]:
         """Return the records themselves."""
         return [entry.record for entry in self.entries]
+
+    @property
+    def partitions(self) -> tuple[Cell, ...]:
+        """Return the cell and its others: one a partition seed, in order."""
+        return (self, *self.others)
+
+    @property
+    def all_entries(self) -> list[Entry]:
+        """Return the records of all partition seeds."""
+        return [entry for cell in self.partitions for entry in cell.entries]
+
+    @property
+    def all_missing(self) -> list[str]:
+        """Return the names of the missing records of all partition seeds."""
+        return [name for cell in self.partitions for name in cell.missing]
 
 
 def table_named(name: str, suite: Suite, configs: Path, also: Sequence[str] = ()) -> TableFile:
@@ -65,9 +84,15 @@ def cells_of(table: TableFile, blocks: Iterable[str], records: Records) -> list[
     Raises:
         RecordError: a record is damaged or invalid.
     """
-    rows = [row for row in table.rows for _ in range(len(table.datasets) * len(table.partitions))]
-    names = list(blocks)
-    return [_cell(row, run, names, records) for row, run in zip(rows, table.runs(), strict=True)]
+    own = list(blocks)
+    few = table.spread_blocks(own)
+    row_of = {(row.method, row.variant): row for row in table.rows}
+
+    def cell(run: RunName, others: Sequence[RunName]) -> Cell:
+        row = row_of[run.method, run.variant]
+        return _cell(row, run, own, records, tuple(_cell(row, other, few, records) for other in others))
+
+    return [cell(run, table.other_partitions(run)) for run in table.runs()]
 
 
 def require_complete(cells: Sequence[Cell], what: str, remedy: str) -> None:
@@ -76,7 +101,7 @@ def require_complete(cells: Sequence[Cell], what: str, remedy: str) -> None:
     Raises:
         RecordError: lists the missing records, and ``remedy``.
     """
-    missing = list(dict.fromkeys(name for cell in cells for name in cell.missing))
+    missing = list(dict.fromkeys(name for cell in cells for name in cell.all_missing))
     if missing:
         more = f"\n         and {len(missing) - LISTED} more" if len(missing) > LISTED else ""
         listed = "\n         ".join(missing[:LISTED])
@@ -84,11 +109,11 @@ def require_complete(cells: Sequence[Cell], what: str, remedy: str) -> None:
         raise RecordError(what, found=found, remedy=remedy)
 
 
-def _cell(row: Row, run: RunName, blocks: Sequence[str], records: Records) -> Cell:
+def _cell(row: Row, run: RunName, blocks: Sequence[str], records: Records, others: tuple[Cell, ...] = ()) -> Cell:
     names = [str(run.folder / f"seeds-{block}") for block in blocks]
     found = {name: records.get(name) for name in names}
     entries = tuple(_valid(entry) for entry in found.values() if entry)
-    return Cell(row, run, entries, tuple(name for name, entry in found.items() if not entry))
+    return Cell(row, run, entries, tuple(name for name, entry in found.items() if not entry), others)
 
 
 def _valid(entry: Entry) -> Entry:

@@ -46,6 +46,28 @@ def curve(records: Sequence[Record], metric: str, split: str) -> Curve:
     return Curve(tuple(seeds), tuple(rounds), _complete(means, rows, where))
 
 
+def has_figure(records: Sequence[Record], metric: str, split: str) -> bool:
+    """Tell whether a run's records have any row of a figure."""
+    chosen = (pc.field("metric") == metric) & (pc.field("split") == split)
+    return any(record.table.filter(chosen).num_rows for record in records)
+
+
+def values_by_client(records: Sequence[Record], metric: str, split: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return a figure's rounds, int64[rounds], and its mean over seeds by client, float64[rounds, clients].
+
+    Raises:
+        RecordError: no such figure; a seed in two records.
+    """
+    where = f"{metric} on {split} of {run_of(records[0].header)}"
+    _refuse_shared_seeds(records, where)
+    rows = pd.concat([_rows(record, metric, split) for record in records])
+    if rows.empty:
+        raise RecordError(f"read {where}", found="no such rows", remedy="record this figure, or drop the method's row")
+    ordered = rows.sort_values(["seed", "round", "client"])
+    means = ordered.groupby(["round", "client"])["value"].mean().unstack("client")
+    return means.index.to_numpy(dtype=np.int64), means.to_numpy(dtype=np.float64)
+
+
 def _rows(record: Record, metric: str, split: str) -> pd.DataFrame:
     chosen = (pc.field("metric") == metric) & (pc.field("split") == split)
     return record.table.filter(chosen).select(["seed", "round", "client", "value"]).to_pandas()

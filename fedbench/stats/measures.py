@@ -21,7 +21,7 @@ def measure(kind: str, records: Sequence[Record], metric: Metric) -> Measures:
     ``records`` are all seed blocks of one run. Costs that a record doesn't state are left out.
 
     Raises:
-        RecordError: an accuracy can't be read off the records.
+        RecordError: a figure can't be read off the records.
     """
     return KINDS[kind](records, metric)
 
@@ -38,7 +38,7 @@ def rounds_of(record: Record) -> int:
     return int(stated or max(record.table["round"].to_pylist()))
 
 
-def _accuracy(records: Sequence[Record], metric: Metric) -> Measures:
+def _figure(records: Sequence[Record], metric: Metric) -> Measures:
     return {metric.name: summarise(selected_values(records, metric), metric.ddof)}
 
 
@@ -66,11 +66,13 @@ SECONDS: Costs = {
 }
 BY_KIND = {"communication": COMMUNICATION, "seconds": SECONDS}
 KINDS: dict[str, Callable[[Sequence[Record], Metric], Measures]] = {
-    "accuracy": _accuracy,
+    "figure": _figure,
     **{kind: partial(_costs, costs) for kind, costs in BY_KIND.items()},
 }
 
 
 def metrics_of(kind: str, metric: Metric) -> tuple[str, ...]:
     """Return the names of the figures that a table of this kind has in every cell."""
-    return tuple(BY_KIND[kind]) if kind in BY_KIND else (metric.name,)
+    if kind in BY_KIND:
+        return tuple(BY_KIND[kind])
+    return (f"{metric.name}_difference",) if kind == "paired" else (metric.name,)

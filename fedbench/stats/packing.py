@@ -23,12 +23,16 @@ def pack_suite(
     cells = [cell for table in tables for cell in cells_of(table, suite.seed_blocks, records)]
     if not partial:
         require_complete(cells, f"pack the suite '{suite.title}'", "run `snakemake` for this suite, or `--partial`")
-    entries = {entry.name: entry for cell in cells for entry in cell.entries}
+    entries = {entry.name: entry for cell in cells for entry in cell.all_entries}
     write_bundle(entries.values(), rows_read(tables), out)
     return len(entries)
 
 
 def rows_read(tables: Sequence[TableFile]) -> set[tuple[str, str]]:
-    """Return the (metric, split) pairs that tables read: each metric's own split, and val to choose the round."""
-    metrics = [table.metric for table in tables]
-    return {(metric.name, split) for metric in metrics for split in (metric.split, "val")}
+    """Return the (metric, split) pairs that tables and their figures read.
+
+    Each metric's own split, and val to choose the round; diagnostics belong to no split.
+    """
+    metrics = [table.metric for table in tables if table.kind != "noniid"]
+    diagnostics = {(name, "none") for table in tables for name in table.diagnostics}
+    return {(metric.name, split) for metric in metrics for split in (metric.split, "val")} | diagnostics

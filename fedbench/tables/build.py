@@ -14,11 +14,12 @@ from fedbench.files import write_text
 from fedbench.records.check import Present
 from fedbench.records.pack import Records
 from fedbench.stats.cells import Cell, cells_of, require_complete, table_named
+from fedbench.stats.published import load_names, load_published
+from fedbench.tables.foot import foot_rows
 from fedbench.tables.layout import blocks_of
-from fedbench.tables.notes import foot_rows, notes
-from fedbench.tables.published import load_names, load_published
+from fedbench.tables.notes import notes
 from fedbench.tables.render import Page, render
-from fedbench.tables.tidy import csv_text, tidy
+from fedbench.tables.tidy import Sources, csv_text, tidy
 
 
 def build_table(
@@ -27,15 +28,17 @@ def build_table(
     cells: Sequence[Cell],
     configs: Path,
     present: Present,
+    results: Path = Path("results"),
 ) -> dict[str, str]:
     """Return the table's texts by file suffix: ``csv`` (tidy), ``tex`` and ``md`` (laid out like the paper).
 
     Raises:
         RecordError: a figure can't be read off its records.
         ConfigurationError: the published figures can't be read.
+        DataError: a partition or data set file that the table reads is missing or damaged.
     """
-    frame = tidy(table, cells, load_published(table.published, configs), present)
-    page = _page(name, table, frame, _labels(cells, configs), configs)
+    frame = tidy(table, Sources(cells, load_published(table.published, configs), present, results))
+    page = _page(name, table, frame, _labels(table, cells, configs), configs)
     return {"csv": csv_text(frame), "tex": render(page, "tex"), "md": render(page, "md")}
 
 
@@ -49,6 +52,7 @@ def write_table(
     also: Sequence[str] = (),
     partial: bool = False,
     remedy: str = "",
+    results: Path = Path("results"),
 ) -> list[Path]:
     """Build a table and write ``<out>/<name>.csv``, ``.tex`` and ``.md``; the same records give the same bytes.
 
@@ -62,6 +66,7 @@ def write_table(
         also: methods to append as rows.
         partial: print missing cells as ``not run`` instead of failing.
         remedy: the command that makes missing records, for the message.
+        results: the folder with ``datasets`` and ``partitions``, for tables that describe partitions.
 
     Raises:
         RecordError: records are missing (unless ``partial``), damaged or invalid.
@@ -71,7 +76,7 @@ def write_table(
     cells = cells_of(table, suite.seed_blocks, records)
     if not partial:
         require_complete(cells, f"build the table '{name}'", remedy)
-    texts = build_table(name, table, cells, configs, present)
+    texts = build_table(name, table, cells, configs, present, results)
     paths = {out / f"{name}.{suffix}": text for suffix, text in texts.items()}
     for path, text in paths.items():
         write_text(path, text)
@@ -86,11 +91,14 @@ def _page(name: str, table: TableFile, frame: pd.DataFrame, labels: dict[Row, st
         caption=table.caption.strip(),
         blocks=blocks_of(table, frame, labels, datasets, foot_rows(table, frame)),
         notes=notes(table, frame, labels, configs),
+        rows_are="Reading" if table.kind == "noniid" else "Method",
     )
 
 
-def _labels(cells: Sequence[Cell], configs: Path) -> dict[Row, str]:
-    """Return row names: the method file's; for a method without one, what its records call it."""
+def _labels(table: TableFile, cells: Sequence[Cell], configs: Path) -> dict[Row, str]:
+    """Return row names: the method file's; for a method without one, what its records call it; a reading's label."""
+    if table.kind == "noniid":
+        return {row: reading.label for row, reading in zip(table.printed_rows, table.readings, strict=True)}
     own = {cell.row: cell.entries[0].record.header.label for cell in cells if cell.entries}
     rows = dict.fromkeys(cell.row for cell in cells)
     has_file = {row for row in rows if (configs / "methods" / f"{row.method}.yaml").exists()}

@@ -11,11 +11,11 @@ import pandas as pd
 from fedbench.configuration.table import Row, TableFile
 from fedbench.partition.name import parse_name
 from fedbench.stats.measures import metrics_of
-from fedbench.stats.verdict import NOT_PUBLISHED, NOT_RUN
+from fedbench.tables.cell_view import cell_view
 from fedbench.tables.marks import marks
 from fedbench.tables.tidy import Column, columns_of, row_of
 from fedbench.tables.units import Unit, unit_of
-from fedbench.tables.view import Block, CellView, Panel, RowView
+from fedbench.tables.view import Block, Panel, RowView
 
 WIDEST = 9
 Figures = dict[str, Any]
@@ -69,36 +69,18 @@ def _narrowed(panel: Panel, kept: Sequence[int]) -> Panel:
 
 def _panel(table: TableFile, frame: pd.DataFrame, metric: str, labels: Mapping[Row, str]) -> Panel:
     unit = unit_of(metric, table)
-    found = {row: row_of(frame, row, metric) for row in table.rows}
-    marked = {column: _marks(found, column, unit) for column in columns_of(table)}
+    found = {row: row_of(frame, row, metric) for row in table.printed_rows}
+    marked = {column: _marks(found, column, unit, table) for column in columns_of(table)}
     rows = (
-        RowView(labels[row], tuple(_cell(cells[column], unit, marked[column][row]) for column in marked))
+        RowView(labels[row], tuple(cell_view(cells[column], unit, marked[column][row], table) for column in marked))
         for row, cells in found.items()
     )
     return Panel(unit.heading, tuple(rows))
 
 
-def _marks(found: Mapping[Row, dict[Column, Figures]], column: Column, unit: Unit) -> dict[Row, str]:
+def _marks(found: Mapping[Row, dict[Column, Figures]], column: Column, unit: Unit, table: TableFile) -> dict[Row, str]:
     means = {row: cells[column]["mean"] for row, cells in found.items()}
-    return marks(means, unit.decimals) if unit.ranked else dict.fromkeys(means, "")
-
-
-def _cell(row: Figures, unit: Unit, mark: str) -> CellView:
-    judged = row["verdict"] not in (NOT_PUBLISHED, NOT_RUN)
-    given = pd.notna(row["published_mean"])
-    return CellView(
-        value=NOT_RUN if row["verdict"] == NOT_RUN else _text(row["mean"], unit) or "--",
-        spread=_text(row["std"], unit) if unit.spread else "",
-        mark=mark,
-        published=_text(row["published_mean"], unit) if given else "",
-        published_spread=_text(row["published_std"], unit) if given else "",
-        verdict=row["verdict"] if judged else "",
-        stale=bool(row["stale"]),
-    )
-
-
-def _text(value: float, unit: Unit) -> str:
-    return unit.text(value) if pd.notna(value) else ""
+    return marks(means, unit.decimals, table.metric.better) if unit.ranked else dict.fromkeys(means, "")
 
 
 def _partition_heading(partition: str, partitions: Sequence[str]) -> str:

@@ -1,76 +1,104 @@
-"""What stands below a table: rank correlations, number of seeds, verdict counts, notes on methods."""
+"""The sentences below a table: number of seeds, sources, rules and counts of verdicts, notes on methods."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from fedbench.configuration.method import variant_of
 from fedbench.configuration.table import Row, TableFile
-from fedbench.stats.ranking import RankCorrelation, rank_correlation
-from fedbench.stats.verdict import kind_of, rule_in_words
-from fedbench.tables.tidy import Column, columns_of, row_of
-
-
-def correlations(table: TableFile, frame: pd.DataFrame) -> dict[Column, RankCorrelation]:
-    """Return the rank correlation with the paper by column, where there are at least three methods to rank.
-
-    A published name counts once: its first row stands for it (of two variants, the one the table lists first).
-    """
-    first: dict[str, Row] = {}
-    for row in table.rows:
-        first.setdefault(row.published or "", row)
-    first.pop("", None)
-    rows = [row_of(frame, row, table.metric.name) for row in first.values()]
-    found = {column: _correlation(rows, column) for column in columns_of(table)}
-    return {column: value for column, value in found.items() if value}
-
-
-def foot_rows(table: TableFile, frame: pd.DataFrame) -> list[tuple[str, Mapping[Column, str]]]:
-    """Return the rows below the methods: their label, and the text by column."""
-    if not _compared(table):
-        return []
-    found = correlations(table, frame)
-    if not found:
-        return []
-    return [
-        ("Spearman's rho", {column: f"{value.spearman:.2f} ({value.n})" for column, value in found.items()}),
-        ("Kendall's tau", {column: f"{value.kendall:.2f} ({value.n})" for column, value in found.items()}),
-    ]
+from fedbench.stats.verdict import kind_of, partition_rule_in_words, rule_in_words
+from fedbench.tables.cell_view import letter
+from fedbench.tables.reading_notes import reading_notes
 
 
 def notes(table: TableFile, frame: pd.DataFrame, labels: Mapping[Row, str], configs: Path) -> list[str]:
     """Return the sentences below the table, in plain text."""
-    return [*_about_figures(table, frame), *_about_methods(labels, configs)]
-
-
-def _compared(table: TableFile) -> bool:
-    return table.published is not None and table.kind == "accuracy"
+    return [*_about_figures(table, frame), *_about_methods(table, labels, configs)]
 
 
 def _about_figures(table: TableFile, frame: pd.DataFrame) -> list[str]:
-    lines = [_seeds(frame)]
-    if table.published and _compared(table):
-        lines += [
-            f"Below each cell: {table.published.paper}, {table.published.table}, and the verdict.",
-            rule_in_words(table.reproduced_within, "points"),
-            f"Verdicts here: {_counts(frame)}.",
-            "Rank correlation: order of the methods here against the paper's, in brackets the number of methods; "
-            "of two variants the first counts.",
-        ]
+    lines = [] if table.kind == "noniid" else [_seeds(frame)]
+    lines += KIND_NOTES.get(table.kind, _nothing)(table, frame)
+    if table.partition_seeds > 1:
+        lines += _about_partitions(table)
     if table.measured:
         lines.append("Clock readings: two runs of the same settings differ.")
-    if frame["stale"].any():
+    if (frame["stale"].fillna("") != "").any():
         parts = sorted({part for text in frame["stale"] for part in text.split(";") if part})
         lines.append(f"† made before a change of {' and '.join(parts)}; see `fedbench check`.")
     return lines
 
 
-def _about_methods(labels: Mapping[Row, str], configs: Path) -> list[str]:
+def _compared(table: TableFile, frame: pd.DataFrame) -> list[str]:
+    if not table.published:
+        return []
+    lower = [f"Lower is better: bold is the lowest {table.metric.unit}."] if table.metric.better == "lower" else []
+    return [
+        *lower,
+        *_judged(table, frame),
+        "Rank correlation: order of the methods here against the paper's, in brackets the number of methods; "
+        f"of two variants the first counts{', and [a] alone' if len(table.published) > 1 else ''}.",
+    ]
+
+
+def _noniid(table: TableFile, frame: pd.DataFrame) -> list[str]:
+    return [*(_judged(table, frame) if table.published else []), *reading_notes(table, frame)]
+
+
+def _judged(table: TableFile, frame: pd.DataFrame) -> list[str]:
+    return [
+        *_sources(table),
+        rule_in_words(table.reproduced_within, table.metric.step),
+        f"Verdicts here: {_counts(frame)}.",
+    ]
+
+
+def _sources(table: TableFile) -> list[str]:
+    if len(table.published) == 1:
+        return [f"Below each cell: {table.published[0].title}, and the verdict."]
+    listed = "; ".join(f"[{letter(place)}] {source.title}" for place, source in enumerate(table.published))
+    return [
+        f"Below each cell: the first of these sources that has a figure, and the verdict; then the others: {listed}."
+    ]
+
+
+def _about_partitions(table: TableFile) -> list[str]:
+    runs = f"run seeds 0 to {table.partition_run_seeds - 1}" if table.partition_run_seeds > 1 else "run seed 0"
+    return [
+        f"Partitions: mean and standard deviation over partitions made with other seeds, each by the mean of {runs}; "
+        "in brackets their number. The first line's spread is over initial weights at the first partition.",
+        *([partition_rule_in_words()] if table.published else []),
+    ]
+
+
+def _paired(table: TableFile, frame: pd.DataFrame) -> list[str]:
+    base = table.baseline_row
+    name = base.name.removesuffix("/default") if base else ""
+    return [
+        f"Each figure is the row minus {name} in {table.metric.step}, paired by seed: mean and sample standard "
+        "deviation of the differences, Student's 95 % interval of their mean, and in how many seeds the row is better.",
+        "The interval is for one comparison; with many rows some exclude zero by chance.",
+    ]
+
+
+def _nothing(table: TableFile, frame: pd.DataFrame) -> list[str]:
+    return []
+
+
+KIND_NOTES: dict[str, Callable[[TableFile, pd.DataFrame], list[str]]] = {
+    "figure": _compared,
+    "noniid": _noniid,
+    "paired": _paired,
+}
+
+
+def _about_methods(table: TableFile, labels: Mapping[Row, str], configs: Path) -> list[str]:
+    if table.kind == "noniid":
+        return []
     found = {labels[row]: variant_of(row.method, row.variant, configs).note for row in labels}
     return [f"{label}: {' '.join(note.split()).rstrip('.')}." for label, note in found.items() if note]
 
@@ -85,9 +113,3 @@ def _seeds(frame: pd.DataFrame) -> str:
 def _counts(frame: pd.DataFrame) -> str:
     counts = Counter(kind_of(text) for text in frame["verdict"])
     return ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
-
-
-def _correlation(rows: Sequence[Mapping[Column, Mapping[str, Any]]], column: Column) -> RankCorrelation | None:
-    pairs = [(row[column]["mean"], row[column]["published_mean"]) for row in rows]
-    known = [(ours, theirs) for ours, theirs in pairs if pd.notna(ours) and pd.notna(theirs)]
-    return rank_correlation([ours for ours, _ in known], [theirs for _, theirs in known])

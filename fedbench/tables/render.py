@@ -20,6 +20,7 @@ class Page:
     caption: str
     blocks: Sequence[Block]
     notes: Sequence[str]
+    rows_are: str = "Method"
 
 
 def render(page: Page, form: str) -> str:

@@ -2,52 +2,58 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from fedbench.configuration.table import Row, TableFile
-from fedbench.partition.name import parse_name
 from fedbench.records.check import Present
 from fedbench.stats.cells import Cell
 from fedbench.stats.measures import measure, metrics_of
-from fedbench.stats.summary import Summary
-from fedbench.stats.verdict import NOT_RUN, verdict
-from fedbench.tables.published import Figure, PublishedFigures
+from fedbench.stats.published import PublishedFigures
+from fedbench.stats.spread import over_partitions
+from fedbench.tables.csv_row import DECIMALS, beside_partitions, csv_columns, identity, judged, provenance
+from fedbench.tables.noniid import noniid_rows
+from fedbench.tables.paired import paired_rows
 
-COLUMNS = [
-    "dataset",
-    "partition",
-    "clients",
-    "method",
-    "metric",
-    "mean",
-    "std",
-    "n_seeds",
-    "published_mean",
-    "published_std",
-    "difference",
-    "verdict",
-    "records",
-    "variant",
-    "stale",
-]
-DECIMALS = 4
 Column = tuple[str, str]
+Figures = dict[str, Any]
+# Whole numbers that may be missing, which would otherwise be printed with decimals.
+COUNTS = ("clients", "wins")
 
 
-def tidy(table: TableFile, cells: Iterable[Cell], published: PublishedFigures, present: Present) -> pd.DataFrame:
-    """Return the table's rows in reading order, with `COLUMNS`.
+@dataclass(frozen=True)
+class Sources:
+    """What the rows of a table are made from; a kind of table uses what it needs.
+
+    Args:
+        cells: the cells with their records.
+        published: published figures.
+        present: digests as they are now, for the column ``stale``.
+        results: the folder with ``datasets`` and ``partitions``.
+    """
+
+    cells: Sequence[Cell]
+    published: PublishedFigures
+    present: Present
+    results: Path
+
+
+def tidy(table: TableFile, sources: Sources) -> pd.DataFrame:
+    """Return the table's rows in reading order, with `csv_columns`.
 
     Figures are rounded to four decimals before they are compared, so a reader can recompute every verdict from the CSV.
 
     Raises:
         RecordError: a figure can't be read off its records.
+        DataError: a partition or data set file that the table reads is missing or damaged.
     """
-    rows = [row for cell in cells for row in _rows(table, cell, published, present)]
-    return pd.DataFrame(rows, columns=COLUMNS).astype({"clients": "Int64"})
+    rows = KINDS.get(table.kind, _figures)(table, sources)
+    frame = pd.DataFrame(list(rows), columns=csv_columns(table))
+    return frame.astype({name: "Int64" for name in COUNTS if name in frame})
 
 
 def csv_text(frame: pd.DataFrame) -> str:
@@ -55,55 +61,7 @@ def csv_text(frame: pd.DataFrame) -> str:
     return frame.to_csv(index=False, float_format=f"%.{DECIMALS}f", lineterminator="\n")
 
 
-def _rows(table: TableFile, cell: Cell, published: PublishedFigures, present: Present) -> list[dict[str, Any]]:
-    found = measure(table.kind, cell.records, table.metric) if cell.entries else {}
-    about = {**_identity(cell), **_provenance(cell, present)}
-    return [
-        {
-            **about,
-            "metric": metric,
-            **_figures(found.get(metric), _published(cell, metric, published), bool(cell.entries), table),
-        }
-        for metric in metrics_of(table.kind, table.metric)
-    ]
-
-
-def _published(cell: Cell, metric: str, published: PublishedFigures) -> Figure | None:
-    return published.get(cell.run.dataset, cell.run.partition, cell.row.published, metric)
-
-
-def _identity(cell: Cell) -> dict[str, Any]:
-    run = cell.run
-    clients = cell.entries[0].record.header.clients if cell.entries else parse_name(run.partition).clients
-    return {**run.model_dump(exclude={"protocol"}), "clients": clients}
-
-
-def _provenance(cell: Cell, present: Present) -> dict[str, str]:
-    stale = {part: None for entry in cell.entries for part in present.stale(entry.record.header)}
-    return {"records": ";".join(entry.reference for entry in cell.entries), "stale": ";".join(stale)}
-
-
-def _figures(ours: Summary | None, theirs: Figure | None, was_run: bool, table: TableFile) -> dict[str, Any]:
-    mean, std = (_rounded(ours.mean), _rounded(ours.std)) if ours else (math.nan, math.nan)
-    difference = _rounded(mean - theirs.mean) if ours and theirs else None
-    theirs_std = theirs.std if theirs else None
-    judged = verdict(difference, std, theirs_std, table.reproduced_within) if was_run else NOT_RUN
-    return {
-        "mean": mean,
-        "std": std,
-        "n_seeds": ours.n if ours else 0,
-        "published_mean": theirs.mean if theirs else None,
-        "published_std": theirs_std,
-        "difference": difference,
-        "verdict": judged,
-    }
-
-
-def _rounded(value: float) -> float:
-    return round(value, DECIMALS) + 0.0
-
-
-def row_of(frame: pd.DataFrame, row: Row, metric: str) -> dict[Column, dict[str, Any]]:
+def row_of(frame: pd.DataFrame, row: Row, metric: str) -> dict[Column, Figures]:
     """Return one row of the printed table: its figures by column (data set, partition)."""
     chosen = (frame["method"] == row.method) & (frame["variant"] == row.variant) & (frame["metric"] == metric)
     cells = [{str(name): value for name, value in cell.items()} for cell in frame[chosen].to_dict("records")]
@@ -113,3 +71,30 @@ def row_of(frame: pd.DataFrame, row: Row, metric: str) -> dict[Column, dict[str,
 def columns_of(table: TableFile) -> list[Column]:
     """Return the columns (data set, partition) of the printed table."""
     return [(dataset, partition) for dataset in table.datasets for partition in table.partitions]
+
+
+def _figures(table: TableFile, sources: Sources) -> Iterator[Figures]:
+    for cell in sources.cells:
+        found = measure(table.kind, cell.records, table.metric) if cell.entries else {}
+        about = {**identity(cell), **provenance([cell], sources.present)}
+        for metric in metrics_of(table.kind, table.metric):
+            theirs = sources.published.every(cell.run.dataset, cell.run.partition, cell.row.published, metric)
+            row = {**about, "metric": metric, **judged(found.get(metric), theirs, bool(cell.entries), table)}
+            yield _with_spread(row, cell, table)
+
+
+def _with_spread(row: Figures, cell: Cell, table: TableFile) -> Figures:
+    if table.partition_seeds == 1:
+        return row
+    return beside_partitions(row, over_partitions(cell, table.metric, table.partition_run_seeds))
+
+
+def _paired(table: TableFile, sources: Sources) -> Iterator[Figures]:
+    return paired_rows(table, sources.cells, sources.present)
+
+
+def _noniid(table: TableFile, sources: Sources) -> Iterator[Figures]:
+    return noniid_rows(table, sources.published, sources.results)
+
+
+KINDS: dict[str, Callable[[TableFile, Sources], Iterator[Figures]]] = {"paired": _paired, "noniid": _noniid}

@@ -11,16 +11,21 @@ MEGA, KILO = 1e-6, 1e-3
 
 @dataclass(frozen=True)
 class Unit:
-    """Heading of the figure's panel, factor from CSV to print, decimals, whether spread and ranking are shown."""
+    """Heading of the figure's panel, factor from CSV to print, decimals, whether spread, ranking and sign are shown."""
 
     heading: str
     scale: float
     decimals: int
     spread: bool = True
     ranked: bool = False
+    signed: bool = False
 
     def text(self, value: float) -> str:
         """Return a figure as printed."""
+        return f"{value * self.scale:{'+' if self.signed else ''}.{self.decimals}f}"
+
+    def unsigned(self, value: float) -> str:
+        """Return a figure that has no sign, such as a deviation."""
         return f"{value * self.scale:.{self.decimals}f}"
 
 
@@ -38,4 +43,8 @@ COSTS = {
 
 def unit_of(metric: str, table: TableFile) -> Unit:
     """Return how a figure of a table is printed; the table's own metric has no panel heading."""
-    return COSTS.get(metric) or Unit("", 1, table.metric.decimals, ranked=True)
+    kinds = {
+        "paired": Unit("", 1, table.metric.decimals, signed=True),
+        "noniid": Unit("", 1, table.metric.decimals, spread=False),
+    }
+    return COSTS.get(metric) or kinds.get(table.kind) or Unit("", 1, table.metric.decimals, ranked=True)

@@ -16,7 +16,7 @@ rule tables:
 
 rule figures:
     input:
-        expand("<reports>/<suite>/figures/{figure}.png", figure=figure_names()),
+        expand("<reports>/<suite>/figures/{figure}.png", figure=FIGURES),
 
 
 rule partitions:

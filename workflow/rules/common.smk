@@ -4,8 +4,8 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 
 from fedbench.configuration.run import RunName, resolve
-from fedbench.configuration.suite import load_suite, table_in_suite
-from fedbench.errors import FedbenchError
+from fedbench.configuration.suite import FigureChoice, load_suite, table_in_suite
+from fedbench.errors import FedbenchError, nearest
 from fedbench.partition.name import parse_name
 from fedbench.partition.scheme import load_scheme
 from fedbench.planning.check import check_suite
@@ -36,6 +36,21 @@ except FedbenchError as error:
     raise WorkflowError(str(error)) from None
 
 MAIN_TABLE = next(iter(SUITE.tables))
+# Figures drawn where a suite names none: those that ask no more of a table than records or partitions.
+PLAIN_FIGURES = [
+    FigureChoice(name=name)
+    for name in figure_names()
+    if figure_text(name)["NEEDS"] in ("records", "partitions")
+]
+FIGURES = {
+    choice.stem: choice
+    for choice in (PLAIN_FIGURES if SUITE.figures is None else SUITE.figures)
+}
+for choice in FIGURES.values():
+    if choice.name not in figure_names():
+        raise WorkflowError(
+            f"suite '{SELECTION.suite}': no figure '{choice.name}'{nearest(choice.name, figure_names())}"
+        )
 
 
 pathvars:
@@ -48,7 +63,7 @@ wildcard_constraints:
     protocol=r"[\w-]+",
     dataset=r"[\w-]+",
     partition=r"[\w-]+",
-    variant=r"[\w-]+",
+    variant=r"[\w.-]+",
     block=r"\d+-\d+",
     table=r"[\w-]+",
     figure=r"[\w-]+",
@@ -60,14 +75,31 @@ def records_of(table):
     return [f"<results>/records/{job.record}" for job in jobs]
 
 
-def records_of_table(wildcards):
-    """Input function of the rule `table`."""
-    return records_of(wildcards.table)
+def plain_records_of(table):
+    """Paths of the records of a table's columns: figures leave out the other seeds of a partition."""
+    runs = table_of(table).runs()
+    return [
+        f"<results>/records/{run.folder}/seeds-{block}.parquet"
+        for run in dict.fromkeys(runs)
+        for block in SUITE.seed_blocks
+    ]
+
+
+def inputs_of_table(wildcards):
+    """What a table is made from - the records that fill it, or the data that its readings describe."""
+    if table_of(wildcards.table).readings:
+        return {
+            "partitions": partitions_of(wildcards.table),
+            "datasets": dataset_files_of(wildcards.table),
+        }
+    return {"records": records_of(wildcards.table)}
 
 
 def folder_of_records(wildcards, input):
-    """The folder `records`, six levels above a record."""
-    return Path(input.records[0]).parents[5]
+    """The folder `records`: six levels above a record, or beside the folder `partitions`."""
+    if input.get("records"):
+        return Path(input.records[0]).parents[5]
+    return Path(input.partitions[0]).parents[2] / "records"
 
 
 def settings_of_table(wildcards):

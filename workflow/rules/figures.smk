@@ -1,22 +1,22 @@
-# Figures of a suite's first table, as PDF (for papers) and PNG (for the report).
+# Figures of a suite's tables, as PDF (for papers) and PNG (for the report).
 
 
 rule figure:
     input:
-        records=records_of(MAIN_TABLE),
-        partitions=partitions_of(MAIN_TABLE),
+        records=records_of_figure,
+        partitions=partitions_of_figure,
     output:
         png=report(
             "<reports>/<suite>/figures/{figure}.png",
-            category=paper_of(MAIN_TABLE),
-            subcategory=datasets_of(MAIN_TABLE),
+            category=paper_of_figure,
+            subcategory=datasets_of_figure,
             labels={"what": "{figure}", "as": "figure"},
             caption="../report/figure.rst",
         ),
         pdf=report(
             "<reports>/<suite>/figures/{figure}.pdf",
-            category=paper_of(MAIN_TABLE),
-            subcategory=datasets_of(MAIN_TABLE),
+            category=paper_of_figure,
+            subcategory=datasets_of_figure,
             labels={"what": "{figure}", "as": "PDF"},
             caption="../report/figure.rst",
         ),
@@ -37,9 +37,11 @@ rule figure:
         records=folder_of_records,
         out=subpath(output.png, parent=True),
         suite=SELECTION.suite,
+        name=module_of_figure,
+        table=table_option_of_figure,
         also=",".join(SELECTION.also),
     message:
         "figure {wildcards.figure}"
     shell:
-        "fedbench figure {wildcards.figure} --suite {params.suite} --also '{params.also}' --configs {params.configs}"
+        "fedbench figure {params.name} {params.table} --suite {params.suite} --also '{params.also}' --configs {params.configs}"
         " --records {params.records} --out {params.out} > {log} 2>&1"

@@ -12,7 +12,7 @@ def paper_of(table):
     tables = [
         table_of(name) for name in (table, *SUITE.tables) if name.startswith(prefix)
     ]
-    papers = [each.published.paper for each in tables if each.published]
+    papers = [source.paper for each in tables for source in each.published]
     return papers[0] if papers else prefix
 
 
@@ -33,20 +33,68 @@ def caption_of_table(wildcards):
     return table_of(wildcards.table).caption.strip()
 
 
+def table_of_figure(wildcards):
+    """The table that a figure is drawn from."""
+    return FIGURES[wildcards.figure].table or MAIN_TABLE
+
+
+def paper_of_figure(wildcards):
+    return paper_of(table_of_figure(wildcards))
+
+
+def datasets_of_figure(wildcards):
+    return datasets_of(table_of_figure(wildcards))
+
+
+def records_of_figure(wildcards):
+    return plain_records_of(table_of_figure(wildcards))
+
+
+def partitions_of_figure(wildcards):
+    return plain_partitions_of(table_of_figure(wildcards))
+
+
+def module_of_figure(wildcards):
+    """The figure's name on the command line."""
+    return FIGURES[wildcards.figure].name
+
+
+def table_option_of_figure(wildcards):
+    """The option that names the table, where the suite names one."""
+    table = FIGURES[wildcards.figure].table
+    return f"--table {table}" if table else ""
+
+
 def caption_of_figure(wildcards):
-    return figure_text(wildcards.figure)["CAPTION"]
+    return figure_text(module_of_figure(wildcards))["CAPTION"]
 
 
 def drawing_of_figure(wildcards):
     """Digest of one figure's module, which is imported by name, and of the table drawn."""
-    code = program_digest(f"fedbench.figures.{wildcards.figure.replace('-', '_')}")
-    return digest_of([code, table_of(MAIN_TABLE).model_dump(mode="json")])
+    name = module_of_figure(wildcards).replace("-", "_")
+    table = table_of(table_of_figure(wildcards)).model_dump(mode="json")
+    return digest_of([program_digest(f"fedbench.figures.{name}"), table])
+
+
+def files_of(pairs):
+    """Partition files of (data set, partition) pairs."""
+    return [f"<results>/partitions/{d}/{p}.npz" for d, p in dict.fromkeys(pairs)]
 
 
 def partitions_of(table):
-    """Partition files of a table."""
-    pairs = [(run.dataset, run.partition) for run in table_of(table).runs()]
-    return [f"<results>/partitions/{d}/{p}.npz" for d, p in dict.fromkeys(pairs)]
+    """Partition files of a table, those of the other seeds included."""
+    return files_of(table_of(table).files())
+
+
+def plain_partitions_of(table):
+    """Partition files of a table's columns."""
+    columns = table_of(table)
+    return files_of((d, p) for d in columns.datasets for p in columns.partitions)
+
+
+def dataset_files_of(table):
+    """Data set files of a table."""
+    return [f"<results>/datasets/{name}.npz" for name in table_of(table).datasets]
 
 
 def partitions_of_suite():
@@ -57,7 +105,10 @@ def partitions_of_suite():
 
 
 def reports_of_partitions():
-    """Descriptions of all partitions of the suite, as pages and CSV."""
-    names = [Path(path).with_suffix("").parts[-2:] for path in partitions_of_suite()]
+    """Descriptions of the partitions that are columns of the suite's tables, as pages and CSV."""
+    paths = dict.fromkeys(
+        path for name in SUITE.tables for path in plain_partitions_of(name)
+    )
+    names = [Path(path).with_suffix("").parts[-2:] for path in paths]
     pages = [f"<reports>/<suite>/pages/{d}/{p}.html" for d, p in names]
     return pages + [f"<reports>/<suite>/partitions/{d}/{p}.csv" for d, p in names]

@@ -3,7 +3,7 @@
 
 rule table:
     input:
-        records=records_of_table,
+        unpack(inputs_of_table),
     output:
         csv=report(
             "<reports>/<suite>/tables/{table}.csv",

@@ -1,0 +1,71 @@
+"""Accuracy against a numeric setting of a method, other methods as levels."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from fedbench.configuration.method import load_method_file
+from fedbench.configuration.table import Row
+from fedbench.figures._axis import place_of, required
+from fedbench.figures._panels import draw_level, handle, small_multiples
+from fedbench.figures._scene import Scene
+from fedbench.figures._style import LineStyle, line_style
+from fedbench.stats.cells import Cell
+from fedbench.stats.measures import selected_values
+
+TITLE = "Accuracy over a setting"
+CAPTION = (
+    "The table's figure against a setting of the method: mean and standard deviation over seeds. Rows without that "
+    "setting are horizontal lines."
+)
+NEEDS = "sweep"
+
+
+def draw(scene: Scene) -> Figure:
+    """Return the figure: one panel a data set and partition, one line a swept method.
+
+    Raises:
+        ConfigurationError: the table's file has no key ``sweep``.
+    """
+    axis = required(scene.table.sweep, "sweep", scene)
+    places = {cell.run: place_of(cell, axis) for cell in scene.cells}
+    swept = list(dict.fromkeys(cell.run.method for cell in scene.cells if places[cell.run] is not None))
+    levels = list(dict.fromkeys(cell.row for cell in scene.cells if places[cell.run] is None))
+    names: list[str | Row] = [*swept, *levels]
+    chosen = {name: line_style(place) for place, name in enumerate(names)}
+
+    def panel(axes: Axes, dataset: str, partition: str) -> None:
+        axes.set_xscale("log" if axis.log else "linear")
+        cells = scene.cells_in(dataset, partition)
+        for method in swept:
+            mine = [(places[cell.run], cell) for cell in cells if cell.run.method == method]
+            draw_points(axes, [(at, cell) for at, cell in mine if at is not None], scene, chosen[method])
+        for cell in (cell for cell in cells if places[cell.run] is None):
+            draw_level(axes, scene.ends[cell.run], chosen[cell.row])
+
+    figure = small_multiples(scene, panel)
+    figure.supxlabel(axis.label)
+    figure.supylabel(f"{scene.table.metric.name} ({scene.table.metric.unit})")
+    labels = {name: load_method_file(name, scene.configs).label for name in swept}
+    handles = [handle(chosen[name], labels[name]) for name in swept]
+    handles += [handle(chosen[row], scene.label(row)) for row in levels]
+    figure.legend(handles=handles, loc="outside right center", handlelength=3.5)
+    return figure
+
+
+def draw_points(axes: Axes, points: list[tuple[float, Cell]], scene: Scene, style: LineStyle) -> None:
+    """Draw one method's runs in the order of the setting, with bars of one standard deviation over seeds."""
+    ordered = sorted(points, key=lambda point: point[0])
+    values = [np.array(list(selected_values(cell.records, scene.table.metric).values())) for _, cell in ordered]
+    axes.errorbar(
+        [at for at, _ in ordered],
+        [each.mean() for each in values],
+        yerr=[each.std() for each in values],
+        color=style.colour,
+        linestyle=style.dashes,
+        marker=style.marker,
+        markersize=4,
+        capsize=2,
+    )

@@ -1,0 +1,77 @@
+"""One row of the tidy frame as the texts of a printed cell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from fedbench.configuration.table import TableFile
+from fedbench.stats.verdict import NOT_PUBLISHED, NOT_RUN
+from fedbench.tables.units import Unit
+from fedbench.tables.view import CellView
+
+Figures = dict[str, Any]
+
+
+def cell_view(row: Figures, unit: Unit, mark: str, table: TableFile) -> CellView:
+    """Return the printed cell of a row of the tidy frame."""
+    was_judged = row["verdict"] not in (NOT_PUBLISHED, NOT_RUN)
+    given = pd.notna(row["published_mean"])
+    return CellView(
+        value=NOT_RUN if row["verdict"] == NOT_RUN else _text(row["mean"], unit) or "--",
+        spread=_deviation(row["std"], unit) if unit.spread else "",
+        mark=mark,
+        published=_text(row["published_mean"], unit) if given else "",
+        published_spread=_deviation(row["published_std"], unit) if given else "",
+        verdict=row["verdict"] if was_judged else "",
+        stale=bool(row["stale"]),
+        lines=_lines(row, unit),
+        also=lettered(row.get("also_published", ""), table),
+        source=lettered(f"({row['published_source']})", table) if row.get("published_source") else "",
+    )
+
+
+def letter(source: int) -> str:
+    """Return the mark of a published source: a, b, ..."""
+    return chr(ord("a") + source)
+
+
+def lettered(text: str, table: TableFile) -> str:
+    """Return the text with ``(<title of a published source>)`` replaced by its letter in brackets."""
+    for place, source in enumerate(table.published):
+        text = text.replace(f"({source.title})", f"[{letter(place)}]")
+    return text
+
+
+def _lines(row: Figures, unit: Unit) -> tuple[tuple[str, str], ...]:
+    found = {title: make(row, unit) for title, (column, make) in LINES.items() if pd.notna(row.get(column))}
+    return tuple(found.items())
+
+
+def _partitions(row: Figures, unit: Unit) -> str:
+    return f"{_text(row['partition_mean'], unit)} ± {_deviation(row['partition_std'], unit)} ({row['partitions_n']})"
+
+
+def _interval(row: Figures, unit: Unit) -> str:
+    return f"[{_text(row['low'], unit)}, {_text(row['high'], unit)}]"
+
+
+def _wins(row: Figures, unit: Unit) -> str:
+    return f"{int(row['wins'])}/{row['n_seeds']}"
+
+
+# What stands below a value, by title: the column that must be filled, and how it is printed.
+LINES = {
+    "partitions": ("partition_mean", _partitions),
+    "95 % interval": ("low", _interval),
+    "better": ("wins", _wins),
+}
+
+
+def _text(value: float, unit: Unit) -> str:
+    return unit.text(value) if pd.notna(value) else ""
+
+
+def _deviation(value: float, unit: Unit) -> str:
+    return unit.unsigned(value) if pd.notna(value) else ""
