@@ -60,8 +60,8 @@ def timed_rounds() -> Iterator[list[float]]:
     """Run the reference with the steps above; yield the CPU times at which rounds end."""
     ends: list[float] = []
 
-    def last_step(plan: federation.Plan, modules: list[nn.Module]) -> None:
-        combine(plan, modules)
+    def last_step(plan: federation.Plan, seen: federation.Seen) -> None:
+        combine(plan, seen.modules)
         ends.append(time.process_time())
 
     with patch.object(federation, "_evaluate", evaluate), patch.object(federation, "_server", last_step):

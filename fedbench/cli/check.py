@@ -23,10 +23,12 @@ def run(args: argparse.Namespace) -> int:
     from collections import Counter
 
     from fedbench.records.check import Present
+    from fedbench.records.confirmed import read_confirmations
     from fedbench.records.pack import open_records, results_of
     from fedbench.verification.inspect import INVALID, STALE, VALID, inspect
 
-    present = Present(args.configs, args.results or results_of(args.records))
+    results = args.results or results_of(args.records)
+    present = Present(args.configs, results, read_confirmations(args.records))
     findings = list(inspect(open_records(args.records), present))
     for finding in findings:
         if args.all or finding.state != VALID:

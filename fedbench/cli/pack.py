@@ -16,17 +16,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, help="folder of the bundle (default: reports/<suite>/records)")
     parser.add_argument("--also", default="", help="methods to append to every table, separated by commas")
     parser.add_argument("--partial", action="store_true", help="pack what is there")
+    parser.add_argument("--add", action="store_true", help="keep what the bundle has and the folder of records hasn't")
 
 
 def run(args: argparse.Namespace) -> None:
     """Pack, and say how much it became."""
     from fedbench.configuration.suite import load_suite
-    from fedbench.records.pack import open_records
+    from fedbench.records.pack import Bundle, Layered, open_records
     from fedbench.stats.packing import pack_suite
 
     out = args.out or Path("reports", args.suite, "records")
     also = [name for name in args.also.split(",") if name]
     suite = load_suite(args.suite, args.configs)
-    count = pack_suite(suite, args.configs, open_records(args.records), out, also, args.partial)
+    records = open_records(args.records)
+    chosen = Layered(records, Bundle(out)) if args.add else records
+    count = pack_suite(suite, args.configs, chosen, out, also, args.partial)
     size = sum(path.stat().st_size for path in out.iterdir())
     print(f"{count} records, {size / 1e6:.2f} MB in {out}")

@@ -31,6 +31,7 @@ def run(args: argparse.Namespace) -> None:
     """Build, and say which files were written."""
     from fedbench.configuration.suite import load_suite
     from fedbench.records.check import Present
+    from fedbench.records.confirmed import read_confirmations
     from fedbench.records.pack import open_records, results_of
     from fedbench.tables.build import write_table
 
@@ -41,7 +42,7 @@ def run(args: argparse.Namespace) -> None:
         load_suite(args.suite, args.configs),
         args.configs,
         open_records(args.records),
-        Present(args.configs, results),
+        Present(args.configs, results, read_confirmations(args.records)),
         out,
         also=[name for name in args.also.split(",") if name],
         partial=args.partial,

@@ -1,9 +1,13 @@
-"""Retrain a random sample of packed records and compare every figure."""
+"""Retrain packed records, a random sample or one a method and variant, and compare every figure."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fedbench.verification.retrain import Retrained, Trainer
 
 HELP = "retrain a random sample of records and compare"
 
@@ -18,6 +22,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tolerance", type=float, default=0.0, help="allowed difference of a figure (1: everything)")
     parser.add_argument("--configs", type=Path, default=Path("configs"), help="configuration folder")
     parser.add_argument("--results", type=Path, default=Path("results"), help="folder with datasets/ and partitions/")
+    parser.add_argument(
+        "--confirm",
+        action="store_true",
+        help="retrain one record of every method and variant whose code has changed; note those that come out exactly",
+    )
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
 
 
@@ -27,14 +36,37 @@ def run(args: argparse.Namespace) -> int:
     from fedbench.verification.retrain import engine_trainer, retrain
 
     trainer = engine_trainer(args.configs, args.results, args.device)
+    if args.confirm:
+        return _confirm(args, trainer)
+    done = retrain(open_records(args.bundle), trainer, args.sample, args.seed)
+    return 1 if sum(not _reported(each, args.tolerance) for each in done) else 0
+
+
+def _confirm(args: argparse.Namespace, trainer: Trainer) -> int:
+    from fedbench.provenance import code_digest
+    from fedbench.records.check import Present
+    from fedbench.records.confirmed import read_confirmations, write_confirmations
+    from fedbench.records.pack import open_records
+    from fedbench.verification.confirm import confirmation_of, retrain_representatives
+
+    present = Present(args.configs, args.results, read_confirmations(args.bundle))
     wrong = 0
-    for done in retrain(open_records(args.bundle), trainer, args.sample, args.seed):
-        found = done.comparison
-        good = found.within(args.tolerance)
-        wrong += not good
-        print(
-            f"{'same' if good else 'DIFFERS':7} {done.entry.name}, seed {done.seed}: {found.rows} figures, "
-            f"{found.missing} missing, {found.differing} differ, largest difference {found.largest:g}",
-            flush=True,
-        )
+    for done in retrain_representatives(open_records(args.bundle), present, trainer):
+        if _reported(done, 0.0):
+            confirmed = confirmation_of(done, code_digest(done.entry.record.header.method))
+            write_confirmations(args.bundle, [confirmed])
+        else:
+            wrong += 1
     return 1 if wrong else 0
+
+
+def _reported(done: Retrained, tolerance: float) -> bool:
+    """Print how a retrained run compares; return whether every figure came out again."""
+    found = done.comparison
+    good = found.within(tolerance)
+    print(
+        f"{'same' if good else 'DIFFERS':7} {done.entry.name}, seed {done.seed}: {found.rows} figures, "
+        f"{found.missing} missing, {found.differing} differ, largest difference {found.largest:g}",
+        flush=True,
+    )
+    return good

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pyarrow.compute as pc
 
-from fedbench.configuration.run import RunName, block_name, resolve
+from fedbench.configuration.run import RunName, RunSettings, block_name, resolve
 from fedbench.errors import FedbenchError
 from fedbench.files import sha256_of
+from fedbench.records.confirmed import Confirmations
 from fedbench.records.schema import SPLITS, RunHeader
 from fedbench.records.store import Record
-from fedbench.settings import digest_of
+from fedbench.settings import digest_of, parse
 
 
 def run_of(header: RunHeader) -> RunName:
@@ -39,10 +40,11 @@ class Present:
     Args:
         configs: the folder of configuration files.
         results: the folder with ``datasets/`` and ``partitions/``.
+        confirmed: changes of code that are known to change no figure.
     """
 
-    def __init__(self, configs: Path, results: Path) -> None:
-        self._configs, self._results = configs, results
+    def __init__(self, configs: Path, results: Path, confirmed: Confirmations | None = None) -> None:
+        self._configs, self._results, self._confirmed = configs, results, confirmed or Confirmations()
         self._known: dict[tuple[str, ...], str | None] = {}
 
     def digests(self, header: RunHeader) -> dict[str, str | None]:
@@ -57,9 +59,17 @@ class Present:
         return {"settings": self._settings(header, run), **files, "code": self._code(header)}
 
     def stale(self, header: RunHeader) -> list[str]:
-        """Return which of settings, dataset, partition, code are not what the record was made with."""
+        """Return which of settings, dataset, partition, code are not what the record was made with.
+
+        Settings that have been added since count with their defaults, code that is confirmed as the same.
+        """
         now = self.digests(header)
-        return [part for part, digest in now.items() if digest not in (None, getattr(header.digests, part))]
+        changed = [part for part, digest in now.items() if digest not in (None, getattr(header.digests, part))]
+        excused = {
+            "settings": lambda: _digest_as_read_now(header) == now["settings"],
+            "code": lambda: self._confirmed.cover(header, now["code"]),
+        }
+        return [part for part in changed if not excused.get(part, lambda: False)()]
 
     def unknown(self, header: RunHeader) -> list[str]:
         """Return which of them can't be compared here."""
@@ -96,6 +106,14 @@ def program_digest(files: Iterable[str]) -> str | None:
 
 def _file_digest(path: Path) -> str | None:
     return sha256_of(path) if path.exists() else None
+
+
+def _digest_as_read_now(header: RunHeader) -> str:
+    """Return the digest of a record's settings as the present model reads them; empty if it can't."""
+    try:
+        return digest_of(parse(RunSettings, header.settings, "a record").model_dump(mode="json"))
+    except FedbenchError:
+        return ""
 
 
 def _settings_digest(run: RunName, configs: Path) -> str:

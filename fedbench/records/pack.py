@@ -114,6 +114,22 @@ class Bundle:
             raise _damaged(path, error) from error
 
 
+@dataclass(frozen=True)
+class Layered:
+    """Records of ``first``, and those of ``second`` that it hasn't got."""
+
+    first: Records
+    second: Records
+
+    def names(self) -> list[str]:
+        """Return the names of all records, sorted."""
+        return sorted({*self.first.names(), *self.second.names()})
+
+    def get(self, name: str) -> Entry | None:
+        """Return a record, or None if neither has it."""
+        return self.first.get(name) or self.second.get(name)
+
+
 def open_records(root: Path) -> Records:
     """Return the records at ``root``, which may be a folder of runs or a bundle."""
     return Bundle(root) if (root / HEADERS).exists() else Folder(root)

@@ -126,3 +126,18 @@ def test_full_disk_leaves_the_old_bundle_whole(tmp_path):
     with full_disk(), pytest.raises(OSError, match="File too large"):
         write_bundle([entry(record_of(flat(0.2)))], PAIRS, tmp_path)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_add_keeps_what_the_folder_of_records_has_not(world, capsys):
+    world.suite()
+    world.fill()
+    where = ["--suite", "s", "--configs", world.configs, "--records", world.records, "--out", world.root / "b"]
+    assert world.run("pack", *where) == 0
+    before = Bundle(world.root / "b").get(f"{RUN.folder}/seeds-0-1")
+    for suffix in ("parquet", "json"):
+        (world.records / f"{RUN.folder}/seeds-0-1.{suffix}").unlink()
+    assert world.run("pack", *where) == 1
+    assert world.run("pack", *where, "--add") == 0
+    after = Bundle(world.root / "b").get(f"{RUN.folder}/seeds-0-1")
+    assert after.digest == before.digest
+    assert after.record.table.equals(before.record.table)

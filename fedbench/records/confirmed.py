@@ -1,0 +1,74 @@
+"""Confirmations: retraining showed that other code than a record was made with gives the same figures.
+
+Every change of the engine gives all records another code digest, and most changes alter no figure. The command
+``fedbench verify --confirm`` retrains one record of every method and variant; where each figure comes out again,
+exactly, it writes a line beside the records. A record whose code differs from the present one only in a confirmed way
+is not stale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import Field
+
+from fedbench.errors import RecordError
+from fedbench.files import write_text
+from fedbench.records.schema import RunHeader
+from fedbench.settings import Settings
+
+FILE = "confirmed.jsonl"
+
+
+class Confirmation(Settings):
+    """One method's variant, two code digests, and the run that gave the same figures under both."""
+
+    method: str
+    variant: str
+    made_with: str = Field(description="code digest of the stored record")
+    now: str = Field(description="code digest of the program that retrained it")
+    record: str
+    seed: int
+    figures: int = Field(ge=1, description="figures compared, all equal")
+
+
+@dataclass(frozen=True)
+class Confirmations:
+    """Confirmations found beside some records."""
+
+    known: tuple[Confirmation, ...] = ()
+
+    def cover(self, header: RunHeader, now: str | None) -> bool:
+        """Tell whether the present code is confirmed to give what the record's code gave."""
+        wanted = (header.method, header.variant, header.digests.code, now)
+        return any((c.method, c.variant, c.made_with, c.now) == wanted for c in self.known)
+
+
+def read_confirmations(root: Path) -> Confirmations:
+    """Read the confirmations beside the records at ``root``; none if there is no such file.
+
+    Raises:
+        RecordError: the file is damaged.
+    """
+    path = root / FILE
+    if not path.exists():
+        return Confirmations()
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        return Confirmations(tuple(Confirmation.model_validate_json(line) for line in lines))
+    except (OSError, ValueError) as error:
+        raise RecordError(
+            f"read {path}", found=str(error), remedy="check the file out again, or delete it and run `fedbench verify`"
+        ) from error
+
+
+def write_confirmations(root: Path, new: Iterable[Confirmation]) -> None:
+    """Add confirmations; a newer one of the same method, variant and record's code replaces the older."""
+    lines = {_key(c): c for c in (*read_confirmations(root).known, *new)}
+    write_text(root / FILE, "".join(f"{lines[key].model_dump_json()}\n" for key in sorted(lines)))
+
+
+def _key(confirmation: Confirmation) -> tuple[str, str, str]:
+    return confirmation.method, confirmation.variant, confirmation.made_with

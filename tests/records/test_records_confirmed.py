@@ -1,0 +1,135 @@
+"""Changes of code that retraining has shown to change no figure, and settings that have been added since."""
+
+import pytest
+
+import fedbench.verification.retrain
+from fedbench.configuration.run import resolve
+from fedbench.errors import RecordError
+from fedbench.files import sha256_of
+from fedbench.provenance import code_digest
+from fedbench.records.check import Present
+from fedbench.records.confirmed import FILE, Confirmation, Confirmations, read_confirmations, write_confirmations
+from fedbench.records.schema import Digests
+from fedbench.settings import digest_of
+from tests.records.support import RUN, costs, flat, header_of, record_of
+
+
+def confirmation(**changes):
+    values = {"method": "local", "variant": "default", "made_with": "old", "now": "new", "record": "r", "seed": 0}
+    return Confirmation(**{**values, "figures": 8, **changes})
+
+
+def old_header(**changes):
+    digests = Digests(settings="s", dataset="d", partition="p", code="old")
+    return header_of(RUN.model_copy(update=changes), (0,), digests=digests)
+
+
+@pytest.mark.parametrize(
+    ("header", "now", "covered"),
+    [
+        (old_header(), "new", True),
+        (old_header(), "newer", False),
+        (old_header(), None, False),
+        (old_header(method="fedavg"), "new", False),
+        (old_header(variant="other"), "new", False),
+    ],
+)
+def test_a_confirmation_covers_one_variant_and_one_pair_of_digests(header, now, covered):
+    assert Confirmations((confirmation(),)).cover(header, now) is covered
+
+
+def test_a_newer_confirmation_replaces_the_older(tmp_path):
+    assert read_confirmations(tmp_path) == Confirmations()
+    write_confirmations(tmp_path, [confirmation(), confirmation(variant="other")])
+    write_confirmations(tmp_path, [confirmation(now="newer")])
+    found = {(c.variant, c.now) for c in read_confirmations(tmp_path).known}
+    assert found == {("default", "newer"), ("other", "new")}
+
+
+def test_a_damaged_file_is_told(tmp_path):
+    (tmp_path / FILE).write_text('{"method": 3')
+    with pytest.raises(RecordError, match="check the file out again"):
+        read_confirmations(tmp_path)
+
+
+@pytest.fixture
+def with_other_code(world, monkeypatch):
+    """Two records of one method, the second cheaper; then the code changes."""
+    world.write(flat(0.702), RUN.model_copy(update={"dataset": "cora"}), costs=costs((0, 1)))
+    monkeypatch.setattr("fedbench.provenance.code_digest", lambda method: "new")
+    return world
+
+
+def train_with(monkeypatch, figure, asked):
+    def trainer(configs, results, device):
+        def train(run, seeds):
+            asked.append((run.method, seeds))
+            return record_of(flat(figure, seeds=seeds), run=run)
+
+        return train
+
+    monkeypatch.setattr(fedbench.verification.retrain, "engine_trainer", trainer)
+
+
+def confirm(world):
+    where = ["--bundle", world.records, "--configs", world.configs, "--results", world.results]
+    return world.run("verify", "--confirm", *where)
+
+
+def check(world):
+    return world.run("check", "--records", world.records, "--configs", world.configs, "--results", world.results)
+
+
+def test_equal_figures_confirm_and_make_the_record_fresh(with_other_code, monkeypatch):
+    asked = []
+    train_with(monkeypatch, 0.702, asked)
+    assert check(with_other_code) == 1
+    assert confirm(with_other_code) == 0
+    assert asked == [("local", (0,))]
+    assert check(with_other_code) == 0
+    (line,) = read_confirmations(with_other_code.records).known
+    assert (line.made_with, line.now, line.figures) == (code_digest("local"), "new", 8)
+
+
+def test_another_figure_confirms_nothing(with_other_code, monkeypatch):
+    train_with(monkeypatch, 0.7021, [])
+    assert confirm(with_other_code) == 1
+    assert not (with_other_code.records / FILE).exists()
+    assert check(with_other_code) == 1
+
+
+def test_the_cheapest_record_stands_for_its_variant(with_other_code, monkeypatch):
+    asked = []
+    train_with(monkeypatch, 0.702, asked)
+    cheap = tuple(cost.model_copy(update={"total_seconds": 0.5}) for cost in costs((4,)))
+    with_other_code.write(flat(0.702, seeds=(4,)), costs=cheap)
+    assert confirm(with_other_code) == 0
+    assert asked == [("local", (4,))]
+
+
+def test_fresh_records_and_other_staleness_are_not_retrained(world, monkeypatch):
+    asked = []
+    train_with(monkeypatch, 0.702, asked)
+    world.write(flat(0.702))
+    assert confirm(world) == 0
+    world.configure("protocols", "toy", {"title": "T", "source": "s", "training": {"rounds": 3}})
+    monkeypatch.setattr("fedbench.provenance.code_digest", lambda method: "new")
+    assert confirm(world) == 0
+    assert asked == []
+
+
+@pytest.mark.parametrize(("value", "stale"), [("client", []), ("whole_graph", ["settings"])])
+def test_a_setting_added_since_counts_with_its_default(world, value, stale):
+    settings = resolve(RUN, world.configs).model_dump(mode="json")
+    if value == "client":
+        del settings["training"]["evaluated_on"]
+    else:
+        settings["training"]["evaluated_on"] = value
+    digests = Digests(
+        settings=digest_of(settings),
+        dataset=sha256_of(world.results / "datasets" / "cora.npz"),
+        partition=sha256_of(world.results / "partitions" / "cora" / "metis-2.npz"),
+        code=code_digest("local"),
+    )
+    header = header_of(RUN, (0,), settings=settings, digests=digests)
+    assert Present(world.configs, world.results).stale(header) == stale
