@@ -22,10 +22,11 @@ from fedbench.configuration.merge import merged
 from fedbench.configuration.method import load_method_file
 from fedbench.configuration.protocol import TrainingSettings
 from fedbench.engine.job import use_one_thread
-from fedbench.engine.run import Place, run
+from fedbench.engine.run import run
 from fedbench.methods.base import Method
 from fedbench.methods.registry import build, method_names
-from fedbench.tasks.node_arrays import NodeProblem, load_problem
+from fedbench.tasks.node.arrays import NodeProblem, load_problem
+from fedbench.tasks.task import Place
 
 CONFIGS = Path(__file__).resolve().parents[1] / "configs"
 TOLERANCE = 1e-9

@@ -55,7 +55,7 @@ def train(job: Job) -> list[dict[str, Any]]:
     from fedbench.engine.job import use_one_thread
     from fedbench.methods.registry import build
     from fedbench.settings import parse
-    from fedbench.tasks.node_arrays import load_problem
+    from fedbench.tasks.node.arrays import load_problem
 
     use_one_thread()
     method = build(job.method, job.settings, parse(TrainingSettings, job.training, "the benchmark"))
@@ -66,10 +66,11 @@ def train(job: Job) -> list[dict[str, Any]]:
 def _seed(method: Any, problem: Any, seed: int) -> dict[str, Any]:
     """Train one seed. Rounds are timed from the second on: the first one's start isn't marked."""
     from fedbench.engine import run as engine
+    from fedbench.tasks.task import Place
 
     ends: list[float] = []
     start = time.process_time()
-    outcome = engine.run(method, problem, (seed,), engine.Place(), lambda *_: ends.append(time.process_time()))
+    outcome = engine.run(method, problem, (seed,), Place(), lambda *_: ends.append(time.process_time()))
     rounds = [1000 * (end - begin) for begin, end in pairwise(ends)]
     return accuracies(outcome.history, problem.nodes_per_client) | {
         "round_ms": rounds,

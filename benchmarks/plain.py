@@ -17,9 +17,10 @@ from unittest.mock import patch
 import torch
 from torch import Tensor, nn
 
-from fedbench.engine.run import Place, run
+from fedbench.engine.run import run
 from fedbench.methods.base import Method
-from fedbench.tasks.node_arrays import NodeProblem
+from fedbench.tasks.node.arrays import NodeProblem
+from fedbench.tasks.task import Place
 from tests.reference import federation
 from tests.reference.match import run_plain
 

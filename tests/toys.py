@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fedbench.tasks.node_arrays import NodeProblem
+from fedbench.tasks.node.arrays import NodeProblem
 
 
 def toy_problem(

@@ -10,7 +10,7 @@ from benchmarks.place import Place
 from benchmarks.plain import engine_rounds, plain_rounds
 from benchmarks.result import Result, compare
 from fedbench.engine.job import use_one_thread
-from fedbench.tasks.node_arrays import NodeProblem, load_problem
+from fedbench.tasks.node.arrays import NodeProblem, load_problem
 from tests.reference.match import method_of
 
 METHODS = {"fedavg": "default", "fedpub": "released", "fedaux": "paper"}

@@ -53,7 +53,9 @@ def _confirm(args: argparse.Namespace, trainer: Trainer) -> int:
     wrong = 0
     for done in retrain_representatives(open_records(args.bundle), present, trainer):
         if _reported(done, 0.0):
-            confirmed = confirmation_of(done, code_digest(done.entry.record.header.method))
+            confirmed = confirmation_of(
+                done, code_digest(done.entry.record.header.method, done.entry.record.header.task)
+            )
             write_confirmations(args.bundle, [confirmed])
         else:
             wrong += 1

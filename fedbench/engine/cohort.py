@@ -1,7 +1,8 @@
 """The clients of a cell as the engine computes them.
 
-Parameters are stacks [S * K, ...], seed-major. A `Pack` is a run of clients computed in one step; its parameters are
-views into the stacks, so the server works on all clients at once whatever the packing. Methods see the same memory as
+Parameters that all clients have alike are stacks [S * K, ...], seed-major; what differs in shape from client to client
+is the client's own, [S, ...]. A `Pack` is a run of clients computed in one step; its parameters are views into the
+stacks, and its own. So the server works on all clients at once whatever the packing. Methods see the same memory as
 [S, K, ...].
 """
 
@@ -9,7 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -18,12 +20,11 @@ from fedbench.configuration.protocol import TrainingSettings
 from fedbench.engine.optimisers import Optimiser, optimiser_of
 from fedbench.engine.packing import client_packs
 from fedbench.kernels.dropout import DropoutStream, client_keys
+from fedbench.methods.base import Method
 from fedbench.methods.exchange import Cell
 from fedbench.models.network import Network
 from fedbench.models.parameters import Parameter, Parameters, draw
-from fedbench.tasks.node import NodeBlock, pack
-from fedbench.tasks.node_arrays import ClientGraph, NodeProblem
-from fedbench.tasks.node_batches import Member
+from fedbench.tasks.task import Block, Member, Place, Problem, Task, task_named
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class Pack:
 
     Args:
         clients: which of the cell's clients.
+        network: theirs.
         block: their data, for every seed computed at once.
         parameters: name to [S * clients, ...], leaves that share the cohort's memory.
         optimiser: steps them.
@@ -40,7 +42,8 @@ class Pack:
     """
 
     clients: range
-    block: NodeBlock
+    network: Network
+    block: Any
     parameters: dict[str, Tensor]
     optimiser: Optimiser
     members: list[Member]
@@ -49,12 +52,18 @@ class Pack:
 
 @dataclass(frozen=True)
 class Cohort:
-    """Everything that changes while a cell trains, and the data it trains on."""
+    """Everything that changes while a cell trains, and the data it trains on.
+
+    ``parameters``: the stacks that all clients have alike. ``shared``: the names of those that are uploaded.
+    ``size``: trainable numbers of the largest client.
+    """
 
     cell: Cell
-    network: Network
+    task: Task
     training: TrainingSettings
     parameters: dict[str, Tensor]
+    shared: tuple[str, ...]
+    size: int
     packs: list[Pack]
 
     def by_client(self, stacks: Parameters) -> dict[str, Tensor]:
@@ -62,63 +71,91 @@ class Cohort:
         seeds = len(self.cell.seeds)
         return {name: stack.view(seeds, len(stack) // seeds, *stack.shape[1:]) for name, stack in stacks.items()}
 
-    def dropout_stream(self, pack: Pack, round: int, step: int) -> DropoutStream:
-        """Return the dropout masks of one local step."""
-        block, probability = pack.block, self.training.model.dropout
-        return DropoutStream(
-            pack.dropout_keys, block.sizes, block.slots, probability, round, step, block.present.device
-        )
+    def uploads(self) -> dict[str, Tensor]:
+        """Return the shared parameters of all clients, name to [S, K, ...]."""
+        return self.by_client({name: self.parameters[name] for name in self.shared})
+
+    def dropout_stream(self, pack: Pack, block: Block, round: int, step: int) -> DropoutStream:
+        """Return the dropout masks of one local step over ``block``."""
+        probability = self.training.model.dropout
+        return DropoutStream(pack.dropout_keys, block.sizes, block.slots, probability, round, step, block.device)
 
 
-def start_cohort(
-    cell: Cell,
-    network: Network,
-    problem: NodeProblem,
-    graphs: Sequence[Sequence[ClientGraph]],
-    training: TrainingSettings,
-) -> Cohort:
+def start_cohort(cell: Cell, method: Method[Any], problem: Problem, data: Sequence[Sequence[Any]]) -> Cohort:
     """Draw initial weights (the same for all clients of a seed), pack the data, make fresh optimisers.
 
     Args:
         cell: sizes, seeds, precision, device.
-        network: the clients' network.
+        method: gives the clients' networks, and what is shared.
         problem: data set and partition.
-        graphs: what the clients train on, a list a seed.
-        training: schedule, optimiser and backbone.
+        data: what the clients train on, a list a seed.
     """
-    parameters = initial_parameters(cell, network)
-    size = parameters_per_client(network.parameters())
-    packs = [
-        _pack(clients, cell, problem, graphs, parameters, training)
-        for clients in client_packs(cell.clients, size, len(cell.seeds), cell.device)
-    ]
-    return Cohort(cell, network, training, parameters, packs)
+    networks = networks_of(method, cell)
+    declared = [network.parameters() for network in networks]
+    alike = {name: p for name, p in declared[0].items() if all(p.shape == other[name].shape for other in declared)}
+    parameters = initial_parameters(cell, alike)
+    size = max(parameters_per_client(each) for each in declared)
+    start = _Start(cell, task_named(method.training.task), method.training, problem, data, parameters)
+    packs = [start.pack(clients, networks[clients.start]) for clients in _packs(cell, size)]
+    shared = tuple(name for name, p in alike.items() if not p.private and method.shares(name))
+    return Cohort(cell, start.task, method.training, parameters, shared, size, packs)
 
 
-def _pack(
-    clients: range,
-    cell: Cell,
-    problem: NodeProblem,
-    graphs: Sequence[Sequence[ClientGraph]],
-    parameters: dict[str, Tensor],
-    training: TrainingSettings,
-) -> Pack:
-    chosen = [of_seed[clients.start : clients.stop] for of_seed in graphs]
-    stop = clients.stop + (len(cell.seeds) - 1) * cell.clients  # with several seeds, one pack holds all clients
-    views = {name: stack[clients.start : stop].detach().requires_grad_() for name, stack in parameters.items()}
-    return Pack(
-        clients,
-        pack(chosen, problem, training.model.backbone, dtype=cell.dtype, device=cell.device),
-        views,
-        optimiser_of(training.optimiser, views, training.learning_rate, training.weight_decay),
-        [(seed, client) for seed in cell.seeds for client in clients],
-        [key for seed in cell.seeds for key in client_keys(seed, clients)],
-    )
+def networks_of(method: Method[Any], cell: Cell) -> list[Network]:
+    """Return every client's network, one object for all clients whose data have the same widths."""
+    first: dict[Any, Network] = {}
+    for client, shape in enumerate(cell.shapes):
+        if shape not in first:
+            first[shape] = method.network(cell, client)
+    return [first[shape] for shape in cell.shapes]
 
 
-def initial_parameters(cell: Cell, network: Network) -> dict[str, Tensor]:
-    """Return the stacks [S * K, ...] of initial parameters."""
-    declared = network.parameters()
+def _packs(cell: Cell, size: int) -> list[range]:
+    """Return which clients are computed together; clients of other widths than the first's each alone."""
+    if len(set(cell.shapes)) > 1:
+        return [range(client, client + 1) for client in range(cell.clients)]
+    return client_packs(cell.clients, size, len(cell.seeds), cell.device)
+
+
+@dataclass(frozen=True)
+class _Start:
+    """What packs are made from."""
+
+    cell: Cell
+    task: Task
+    training: TrainingSettings
+    problem: Problem
+    data: Sequence[Sequence[Any]]
+    stacks: dict[str, Tensor]
+
+    def pack(self, clients: range, network: Network) -> Pack:
+        cell, training = self.cell, self.training
+        chosen = [of_seed[clients.start : clients.stop] for of_seed in self.data]
+        parameters = self._views(clients) | self._own(network)
+        return Pack(
+            clients,
+            network,
+            self.task.pack(chosen, self.problem, training.model, Place(cell.dtype, cell.device)),
+            {name: parameters[name] for name in network.parameters()},
+            optimiser_of(training.optimiser, parameters, training.learning_rate, training.weight_decay),
+            [(seed, client) for seed in cell.seeds for client in clients],
+            [key for seed in cell.seeds for key in client_keys(seed, clients)],
+        )
+
+    def _views(self, clients: range) -> dict[str, Tensor]:
+        """Return leaves that share the stacks' memory; with several seeds, one pack holds all clients."""
+        stop = clients.stop + (len(self.cell.seeds) - 1) * self.cell.clients
+        return {name: s[clients.start : stop].detach().requires_grad_() for name, s in self.stacks.items()}
+
+    def _own(self, network: Network) -> dict[str, Tensor]:
+        """Return what this client has in a shape of its own."""
+        own = {name: p for name, p in network.parameters().items() if name not in self.stacks}
+        alone = replace(self.cell, nodes=self.cell.nodes[:1])
+        return {name: stack.requires_grad_() for name, stack in initial_parameters(alone, own).items()}
+
+
+def initial_parameters(cell: Cell, declared: Mapping[str, Parameter]) -> dict[str, Tensor]:
+    """Return the stacks [S * K, ...] of initial parameters, the same for all clients of a seed."""
     drawn = [draw(declared, seed) for seed in cell.seeds]
     return {name: torch.cat([_copies(values[name], cell) for values in drawn]) for name in declared}
 

@@ -17,7 +17,7 @@ from fedbench.configuration.method import label_of
 from fedbench.configuration.run import RunName, RunSettings, resolve
 from fedbench.engine.progress import log_progress
 from fedbench.engine.resume import FinishedSeeds
-from fedbench.engine.run import Outcome, Place, run
+from fedbench.engine.run import Outcome, run
 from fedbench.files import sha256_of
 from fedbench.kernels.allocator import keep_freed_memory
 from fedbench.methods.base import Method
@@ -26,7 +26,7 @@ from fedbench.provenance import code_digest, versions
 from fedbench.records.schema import Digests, RunHeader, SeedCost
 from fedbench.records.store import Record, table_of, write_record
 from fedbench.settings import digest_of
-from fedbench.tasks.node_arrays import NodeProblem, load_problem
+from fedbench.tasks.task import Place, Problem, task_named
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def train(job: Job) -> Record:
     require_method(job.name.method)
     settings = resolve(job.name, job.configs)
     method = build(job.name.method, settings.method, settings.training)
-    problem = load_problem(job.dataset_file, job.partition_file)
+    problem = task_named(settings.training.task).load(job.dataset_file, job.partition_file)
     digests = digests_of(job, settings)
     finished = FinishedSeeds(job.state, digests, job.device)
     startup = time.process_time()
@@ -94,7 +94,7 @@ def digests_of(job: Job, settings: RunSettings) -> Digests:
         settings=digest_of(settings.model_dump(mode="json")),
         dataset=sha256_of(job.dataset_file),
         partition=sha256_of(job.partition_file),
-        code=code_digest(job.name.method),
+        code=code_digest(job.name.method, settings.training.task),
     )
 
 
@@ -141,7 +141,7 @@ def diagnostics(outcome: Outcome, seed: int) -> dict[str, Any]:
 
 
 def assemble(
-    job: Job, settings: RunSettings, problem: NodeProblem, method: Method[Any], finished: FinishedSeeds, startup: float
+    job: Job, settings: RunSettings, problem: Problem, method: Method[Any], finished: FinishedSeeds, startup: float
 ) -> Record:
     """Return the record of all seeds of a job."""
     parts = [finished.get(seed) for seed in job.seeds]

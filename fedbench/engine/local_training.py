@@ -15,8 +15,7 @@ from torch import Tensor
 from fedbench.engine.cohort import Cohort, Pack
 from fedbench.errors import TrainingError
 from fedbench.methods.base import Method
-from fedbench.tasks.node import NodeBlock
-from fedbench.tasks.node_batches import batches
+from fedbench.tasks.task import Step
 
 
 @dataclass(frozen=True)
@@ -41,29 +40,28 @@ def train_locally(local: LocalRound) -> tuple[Tensor, int]:
         TrainingError: a loss is not finite.
     """
     cohort, clients = local.cohort, local.pack.clients
-    epochs = local.method.local_epochs(local.round, cohort.cell)[:, clients.start : clients.stop].flatten()
+    asked = local.method.local_epochs(local.round, cohort.cell, local.memory)
+    epochs = asked[:, clients.start : clients.stop].flatten()
     last = torch.full((len(epochs),), float("nan"), dtype=cohort.cell.dtype, device=cohort.cell.device)
     block, steps = local.method.seen(local.pack.block, clients, local.memory), 0
     for epoch in range(int(epochs.max())):
-        for batch in batches(block, cohort.training, local.pack.members, local.round, epoch):
-            active = _active(batch, block, epochs > epoch)
-            loss = _step(local, batch, steps, active)
+        for step in cohort.task.steps(block, cohort.training, local.pack.members, local.round, epoch):
+            active = _active(step, epochs > epoch)
+            loss = _step(local, step, steps, active)
             last = loss if all(active) else torch.where(torch.tensor(active, device=loss.device), loss, last)
             steps += 1
     return last, steps
 
 
-def _active(batch: NodeBlock, block: NodeBlock, still: Tensor) -> list[bool]:
-    """Tell which clients step: those that have epochs left, and nodes in this batch (if it isn't the whole)."""
-    if batch is block:
-        return still.tolist()
-    return (still & (batch.train_counts.sum(1) > 0).cpu()).tolist()
+def _active(step: Step, still: Tensor) -> list[bool]:
+    """Tell which clients take a step: of those that have epochs left, the ones that it is for."""
+    return (still if step.takes is None else still & step.takes.cpu()).tolist()
 
 
-def _step(local: LocalRound, batch: NodeBlock, step: int, active: list[bool]) -> Tensor:
+def _step(local: LocalRound, step: Step, number: int, active: list[bool]) -> Tensor:
     cohort, pack, method = local.cohort, local.pack, local.method
-    dropout = cohort.dropout_stream(pack, local.round, step)
-    loss = batch.loss(cohort.network.forward(pack.parameters, batch, dropout))
+    dropout = cohort.dropout_stream(pack, step.block, local.round, number)
+    loss = step.block.loss(pack.network.forward(pack.parameters, step.block, dropout))
     total = loss.sum()
     penalty = method.penalty(cohort.by_client(pack.parameters), local.received, local.round)
     if penalty is not None:

@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from fedbench.engine.cohort import Cohort, Pack, parameters_per_client, start_cohort
-from fedbench.engine.evaluation import Evaluate, Figures, due, evaluation_of
+from fedbench.configuration.protocol import TrainingSettings
+from fedbench.engine.cohort import Cohort, Pack, start_cohort
 from fedbench.engine.history import History
 from fedbench.engine.local_training import LocalRound, train_locally
 from fedbench.engine.server import ServerStep, server_step
@@ -19,7 +19,7 @@ from fedbench.kernels.allocator import return_freed_memory
 from fedbench.methods.base import Method
 from fedbench.methods.exchange import Cell, Exchange, Traffic, Trained
 from fedbench.models.parameters import Parameters
-from fedbench.tasks.node_arrays import NodeProblem
+from fedbench.tasks.task import Evaluator, Figures, Place, Problem
 
 _ROUNDS_BETWEEN_TRIMS = 10  # a trim costs about a tenth of a second in the largest cells
 Progress = Callable[[int, History], None]
@@ -45,31 +45,19 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Place:
-    """Precision and device of a run."""
-
-    dtype: torch.dtype = torch.float32
-    device: torch.device = field(default_factory=lambda: torch.device("cpu"))
-
-
-@dataclass(frozen=True)
 class Running:
     """A run under way."""
 
     method: Method[Any]
     cohort: Cohort
     memory: Any
-    evaluate: Evaluate
+    evaluator: Evaluator
     outcome: Outcome
-
-    def shared(self, stacks: Parameters) -> dict[str, Tensor]:
-        """Return the shared ones of stacks [S * k, ...] as [S, k, ...]."""
-        return {name: s for name, s in self.cohort.by_client(stacks).items() if self.method.shares(name)}
 
 
 def run(
     method: Method[Any],
-    problem: NodeProblem,
+    problem: Problem,
     seeds: tuple[int, ...],
     place: Place,
     progress: Progress | None = None,
@@ -96,20 +84,18 @@ def run(
     return running.outcome
 
 
-def _start(method: Method[Any], problem: NodeProblem, seeds: tuple[int, ...], place: Place) -> Running:
+def _start(method: Method[Any], problem: Problem, seeds: tuple[int, ...], place: Place) -> Running:
     cell = describe(problem, method, seeds, place)
     outcome = Outcome(cell, History(seeds))
     clock = Clock(outcome)
     prepared = method.prepare(problem, cell)
     _account(outcome, prepared.traffic)
-    network = method.network(cell)
-    cohort = start_cohort(cell, network, problem, prepared.graphs, method.training)
-    outcome.parameters = parameters_per_client(network.parameters())
-    outcome.preparation = prepared.diagnostics
-    shared = {name: s for name, s in cohort.by_client(cohort.parameters).items() if method.shares(name)}
-    memory = method.memory(cell, prepared.graphs, shared)
+    cohort = start_cohort(cell, method, problem, prepared.data)
+    outcome.parameters, outcome.preparation = cohort.size, prepared.diagnostics
+    memory = method.memory(cell, prepared.data, cohort.uploads())
     clock.training()
-    return Running(method, cohort, memory, evaluation_of(method, cohort, problem), outcome)
+    evaluator = cohort.task.evaluator(problem, method.training, place)
+    return Running(method, cohort, memory, evaluator, outcome)
 
 
 def _round(running: Running, round: int) -> None:
@@ -122,7 +108,7 @@ def _round(running: Running, round: int) -> None:
         losses.append(loss)
         steps = max(steps, taken)
         with torch.no_grad():
-            effective = cohort.network.effective(pack.parameters)
+            effective = pack.network.effective(pack.parameters)
             signals.append(method.signals(_trained(running, pack, effective)))
             clock.training()
             if due(method.training, round) and method.training.evaluated_after == "local_steps":
@@ -130,10 +116,10 @@ def _round(running: Running, round: int) -> None:
                 clock.evaluation()
     with torch.no_grad():
         exchange = Exchange(cohort.cell, round, running.memory, received)
-        step = server_step(method, running.shared(cohort.parameters), _joined(signals), exchange)
+        step = server_step(method, cohort.uploads(), _joined(signals), exchange)
         clock.training()
         if due(method.training, round) and method.training.evaluated_after == "download":
-            figures = [_evaluated(running, p, cohort.network.effective(p.parameters), round) for p in cohort.packs]
+            figures = [_evaluated(running, p, p.network.effective(p.parameters), round) for p in cohort.packs]
             clock.evaluation()
     running.outcome.steps += steps
     _account(running.outcome, step.traffic)
@@ -144,7 +130,7 @@ def _received(running: Running) -> dict[str, Tensor]:
     """Return a copy of the shared parameters, if the method compares with it."""
     if not running.method.anchored:
         return {}
-    return {name: stack.clone() for name, stack in running.shared(running.cohort.parameters).items()}
+    return {name: stack.clone() for name, stack in running.cohort.uploads().items()}
 
 
 def _train(running: Running, pack: Pack, received: dict[str, Tensor], round: int) -> tuple[Tensor, int]:
@@ -156,11 +142,14 @@ def _train(running: Running, pack: Pack, received: dict[str, Tensor], round: int
 def _trained(running: Running, pack: Pack, effective: Parameters) -> Trained:
     cohort = running.cohort
     views = cohort.by_client(effective), cohort.by_client(pack.parameters)
-    return Trained(cohort.network, *views, pack.block, pack.clients, running.memory)
+    return Trained(pack.network, *views, pack.block, pack.clients, running.memory)
 
 
 def _evaluated(running: Running, pack: Pack, effective: Parameters, round: int) -> Figures:
-    return running.evaluate(pack, effective, running.memory, round == running.method.training.rounds)
+    block = running.method.seen(pack.block, pack.clients, running.memory)
+    last = round == running.method.training.rounds
+    found = running.evaluator.figures(pack.network, effective, block, last)
+    return {key: values.view(len(running.cohort.cell.seeds), -1) for key, values in found.items()}
 
 
 def _joined(parts: list[dict[Any, Tensor]]) -> dict[Any, Tensor]:
@@ -208,10 +197,16 @@ def _note(running: Running, round: int, figures: Figures, loss: Tensor, step: Se
             outcome.history.add(round, "none", metric, values)
 
 
-def describe(problem: NodeProblem, method: Method[Any], seeds: tuple[int, ...], place: Place) -> Cell:
+def due(training: TrainingSettings, round: int) -> bool:
+    """Tell whether a round is evaluated: every ``evaluate_every``-th, and the last."""
+    return round % training.evaluate_every == 0 or round == training.rounds
+
+
+def describe(problem: Problem, method: Method[Any], seeds: tuple[int, ...], place: Place) -> Cell:
     """Return what a method may know of the problem; a pooled method sees one client."""
     nodes = torch.from_numpy(problem.nodes_per_client)
     train = torch.from_numpy(problem.train_nodes_per_client)
+    shapes = problem.shapes
     if method.pooled:
-        nodes, train = nodes.sum().view(1), train.sum().view(1)
-    return Cell(problem.width, problem.classes, seeds, nodes, train, place.dtype, place.device)
+        nodes, train, shapes = nodes.sum().view(1), train.sum().view(1), shapes[:1]
+    return Cell(shapes, seeds, nodes, train, place.dtype, place.device)

@@ -33,7 +33,7 @@ class Clustered(Method[C]):
     source = "Xie et al., Federated graph classification over non-IID graphs, NeurIPS 2021, arXiv 2106.13423"
     anchored = True
 
-    def memory(self, cell: Cell, graphs: Sequence[Sequence[Any]], shared: Parameters) -> ClusterMemory:
+    def memory(self, cell: Cell, data: Sequence[Sequence[Any]], shared: Parameters) -> ClusterMemory:
         """Return one cluster of all clients for every seed."""
         return ClusterMemory([SeedClusters([list(range(cell.clients))]) for _ in cell.seeds])
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fedbench.tasks.node_arrays import SPLIT_CODES, ClientGraph, NodeProblem
+from fedbench.tasks.node.arrays import SPLIT_CODES, ClientGraph, NodeProblem
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def _cut_edges(problem: NodeProblem, client: int) -> np.ndarray:
 def _expanded(
     problem: NodeProblem, client: int, outside: np.ndarray, holder: np.ndarray, sent: list[np.ndarray]
 ) -> ExpandedGraph:
-    graph, own = problem.client_graphs[client], _own_nodes(problem, client)
+    graph, own = problem.client_data[client], _own_nodes(problem, client)
     slot = np.full(len(holder), -1, dtype=np.int64)
     slot[own], slot[outside] = np.arange(graph.size), graph.size + np.arange(len(outside))
     crossing = slot[_cut_edges(problem, client)]

@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from fedbench.kernels.sparse import SparseMatrix, sparse_matrix
-from fedbench.tasks.node import NodeBlock
-from fedbench.tasks.node_arrays import ClientGraph, normalised_adjacency, offsets
+from fedbench.tasks.node.arrays import ClientGraph, normalised_adjacency, offsets
+from fedbench.tasks.node.block import NodeBlock
 
 _LOG_OFFSET = 1e-8
 """Added inside the logarithm (released code)."""

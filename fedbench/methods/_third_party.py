@@ -13,7 +13,7 @@ from fedbench.methods.exchange import Cell
 from fedbench.models.gnn import GNN
 from fedbench.models.network import GraphBlock
 from fedbench.models.parameters import Parameters
-from fedbench.tasks.node import NodeBlock
+from fedbench.tasks.node.block import NodeBlock
 
 
 @dataclass(frozen=True)

@@ -22,14 +22,11 @@ from torch import Tensor
 from fedbench.configuration.protocol import TrainingSettings
 from fedbench.methods.exchange import Cell, Exchange, Preparation, Traffic, Trained
 from fedbench.methods.weights import uniform_rows
-from fedbench.models.gnn import GNN
-from fedbench.models.heads import Head, KernelHead, PlainHead
-from fedbench.models.masks import Masks, is_mask
+from fedbench.models.masks import is_mask
 from fedbench.models.network import Network
 from fedbench.models.parameters import Parameters
 from fedbench.settings import Settings
-from fedbench.tasks.node import NodeBlock
-from fedbench.tasks.node_arrays import NodeProblem
+from fedbench.tasks.task import Problem, task_named
 
 S = TypeVar("S", bound=Settings)
 
@@ -61,16 +58,23 @@ class Method(Generic[S]):
 
     # 1. What does a client train?
 
-    def prepare(self, problem: NodeProblem, cell: Cell) -> Preparation:
-        """Return the graphs that clients train on, and what making them sent; before round 1."""
-        graphs = [problem.whole_graph()] if self.pooled else problem.client_graphs
-        return Preparation([graphs] * len(cell.seeds))
+    def prepare(self, problem: Any, cell: Cell) -> Preparation:
+        """Return the data that clients train on, and what making them sent; before round 1."""
+        return Preparation([self.original_data(problem)] * len(cell.seeds))
 
-    def network(self, cell: Cell) -> Network:
-        """Return the network of a client."""
-        return client_network(cell, self.training)
+    def original_data(self, problem: Problem) -> Sequence[Any]:
+        """Return the clients' data as the partition has them; for a pooled method all as one client's."""
+        return [problem.pooled_data()] if self.pooled else problem.client_data
 
-    def seen(self, block: NodeBlock, clients: range, memory: Any) -> NodeBlock:
+    def network(self, cell: Cell, client: int = 0) -> Network:
+        """Return a client's network; clients whose data have the same widths share one object."""
+        return self.protocol_network(cell, client)
+
+    def protocol_network(self, cell: Cell, client: int, **choices: Any) -> Network:
+        """Return the protocol's network; ``choices`` are the method's own parts, such as ``head`` and ``masks``."""
+        return task_named(self.training.task).network(cell.shapes[client], self.training.model, **choices)
+
+    def seen(self, block: Any, clients: range, memory: Any) -> Any:
         """Return the clients' data as they see it in this round: what other clients sent included."""
         return block
 
@@ -98,14 +102,17 @@ class Method(Generic[S]):
     def constrain(self, local: Parameters) -> None:
         """Put parameters back, in place, where the method keeps them (a unit sphere, say); after every local step."""
 
-    def local_epochs(self, round: int, cell: Cell) -> Tensor:
+    def local_epochs(self, round: int, cell: Cell, memory: Any) -> Tensor:
         """Return how many local epochs each client takes in a round, int64 [S, K]."""
         return torch.full((len(cell.seeds), cell.clients), self.training.local_epochs)
 
     # 2. What leaves the client?
 
     def shares(self, parameter: str) -> bool:
-        """Tell whether a parameter is uploaded, combined and downloaded; masks never are."""
+        """Tell whether a parameter is uploaded, combined and downloaded; masks never are.
+
+        Not asked of parameters that the network keeps private, or that differ in shape between clients.
+        """
         return not is_mask(parameter)
 
     def signals(self, trained: Trained) -> dict[str, Tensor]:
@@ -130,12 +137,12 @@ class Method(Generic[S]):
 
     # 4. What is remembered?
 
-    def memory(self, cell: Cell, graphs: Sequence[Sequence[Any]], shared: Parameters) -> Any:
+    def memory(self, cell: Cell, data: Sequence[Sequence[Any]], shared: Parameters) -> Any:
         """Return what server and clients keep from round to round, as it is before round 1.
 
         Args:
             cell: sizes, seeds, device.
-            graphs: the clients' graphs, a list a seed.
+            data: the clients' data, a list a seed.
             shared: shared parameters as they start, name to [S, K, ...].
         """
         return None
@@ -143,21 +150,6 @@ class Method(Generic[S]):
     def diagnostics(self, uploads: Parameters, exchange: Exchange) -> dict[str, Tensor]:
         """Return figures that explain the method's behaviour in a round, name to [S, K]; they go into the record."""
         return {}
-
-
-def client_network(cell: Cell, training: TrainingSettings, head: Head | None = None, masks: Masks | None = None) -> GNN:
-    """Return the protocol's network.
-
-    Args:
-        cell: widths.
-        training: the model's settings; its ``masks`` and ``apv``, where set, go before the method's choice.
-        head: the method's own head.
-        masks: the method's own masks.
-    """
-    model = training.model
-    if model.masks is not None:
-        masks = (masks or Masks()) if model.masks else None
-    return GNN(cell.features, cell.classes, model, head or (KernelHead() if model.apv else PlainHead()), masks)
 
 
 def bytes_of(stacks: Parameters) -> int:

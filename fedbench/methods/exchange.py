@@ -11,8 +11,7 @@ from torch import Tensor
 
 from fedbench.models.network import Network
 from fedbench.models.parameters import Parameters
-from fedbench.tasks.node import NodeBlock
-from fedbench.tasks.node_arrays import ClientGraph
+from fedbench.tasks.task import Shape
 
 
 @dataclass(frozen=True)
@@ -20,8 +19,7 @@ class Cell:
     """What a method may know of the problem before round 1.
 
     Args:
-        features: input width.
-        classes: number of classes.
+        shapes: widths of every client's data.
         seeds: run seeds computed at once, S of them.
         nodes: int64[K], nodes (data points) per client.
         train_nodes: int64[K], training nodes per client.
@@ -29,8 +27,7 @@ class Cell:
         device: where they live.
     """
 
-    features: int
-    classes: int
+    shapes: tuple[Shape, ...]
     seeds: tuple[int, ...]
     nodes: Tensor
     train_nodes: Tensor
@@ -41,6 +38,11 @@ class Cell:
     def clients(self) -> int:
         """Number of clients K."""
         return len(self.nodes)
+
+    @property
+    def features(self) -> int:
+        """Input width of the first client; of all, where data are alike."""
+        return self.shapes[0].features
 
 
 @dataclass(frozen=True)
@@ -56,12 +58,12 @@ class Preparation:
     """What clients train on.
 
     Args:
-        graphs: a list of clients' graphs for each seed.
+        data: a list of clients' data for each seed.
         traffic: what was sent to make them.
         diagnostics: what explains them, for the record; one mapping a seed, or none.
     """
 
-    graphs: Sequence[Sequence[ClientGraph]]
+    data: Sequence[Sequence[Any]]
     traffic: Traffic = Traffic()
     diagnostics: Sequence[dict[str, Any]] = ()
 
@@ -82,7 +84,7 @@ class Trained:
     network: Network
     effective: Parameters
     local: Parameters
-    block: NodeBlock
+    block: Any
     clients: range
     memory: Any
 

@@ -15,7 +15,7 @@ import torch
 from pydantic import Field, field_validator
 from torch import Tensor
 
-from fedbench.methods.base import Method, client_network
+from fedbench.methods.base import Method
 from fedbench.methods.exchange import Cell, Exchange
 from fedbench.methods.weights import cosine, similarity_mixing
 from fedbench.models.heads import HardSortHead, Head, KernelHead
@@ -63,9 +63,9 @@ class FedAux(Method[FedAuxSettings]):
     Settings = FedAuxSettings
     source = "Personalized subgraph FL with differentiable auxiliary projections, NeurIPS 2025, arXiv 2505.23864"
 
-    def network(self, cell: Cell) -> Network:
+    def network(self, cell: Cell, client: int = 0) -> Network:
         """Return the masked network with an APV."""
-        return client_network(cell, self.training, self._head(), Masks())
+        return self.protocol_network(cell, client, head=self._head(), masks=Masks())
 
     def _head(self) -> Head:
         own = self.settings

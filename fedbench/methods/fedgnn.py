@@ -19,15 +19,15 @@ from torch import Tensor
 from fedbench.methods._expansion import ExpandedGraph, expanded_graphs
 from fedbench.methods._laplace import add_laplace, privacy_budget
 from fedbench.methods._third_party import ExpandedGNN, ThirdParty, chosen, third_party, with_received
-from fedbench.methods.base import Method, client_network
+from fedbench.methods.base import Method
 from fedbench.methods.exchange import Cell, Exchange, Preparation, Traffic, Trained
 from fedbench.methods.weights import uniform_rows
 from fedbench.models.gnn import GNN
 from fedbench.models.network import Network
 from fedbench.models.parameters import Parameters
 from fedbench.settings import Settings
-from fedbench.tasks.node import NodeBlock
-from fedbench.tasks.node_arrays import NodeProblem
+from fedbench.tasks.node.arrays import NodeProblem
+from fedbench.tasks.node.block import NodeBlock
 
 
 class FedGNNSettings(Settings):
@@ -82,14 +82,14 @@ class FedGNN(Method[FedGNNSettings]):
         ids = Traffic(up=self.settings.id_bytes * sum(graph.size for graph in graphs))
         return Preparation([graphs] * len(cell.seeds), ids, [known] * len(cell.seeds))
 
-    def network(self, cell: Cell) -> Network:
+    def network(self, cell: Cell, client: int = 0) -> Network:
         """Return the protocol's network, which takes in what other clients sent."""
-        plain = client_network(cell, self.training)
+        plain = self.protocol_network(cell, client)
         return ExpandedGNN(**{field.name: getattr(plain, field.name) for field in fields(GNN)})
 
-    def memory(self, cell: Cell, graphs: Sequence[Sequence[ExpandedGraph]], shared: Parameters) -> ThirdParty:
+    def memory(self, cell: Cell, data: Sequence[Sequence[ExpandedGraph]], shared: Parameters) -> ThirdParty:
         """Return the third party, who has received nothing yet."""
-        return third_party(cell, graphs[0], self._widths)
+        return third_party(cell, data[0], self._widths)
 
     @property
     def _widths(self) -> tuple[int, ...]:

@@ -23,7 +23,7 @@ from fedbench.methods.exchange import Cell, Exchange, Trained
 from fedbench.methods.weights import cosine
 from fedbench.models.parameters import Parameters
 from fedbench.settings import Settings
-from fedbench.tasks.node import NodeBlock
+from fedbench.tasks.node.block import NodeBlock
 
 _KINDS = {"raw": ("raw",), "central": ("central",), "mixed": ("raw", "central")}
 
@@ -57,9 +57,9 @@ class FedGta(Method[FedGtaSettings]):
     Settings = FedGtaSettings
     source = "Li et al., FedGTA: Topology-aware averaging for federated graph learning, VLDB 2024, arXiv 2401.11755"
 
-    def memory(self, cell: Cell, graphs: Sequence[Sequence[Any]], shared: Parameters) -> Neighbourhoods:
+    def memory(self, cell: Cell, data: Sequence[Sequence[Any]], shared: Parameters) -> Neighbourhoods:
         """Keep the clients' graphs, each its own."""
-        return Neighbourhoods(graphs, self.settings.self_loops)
+        return Neighbourhoods(data, self.settings.self_loops)
 
     def signals(self, trained: Trained) -> dict[str, Tensor]:
         """Upload H, ``confidence`` [S, k], and M, ``moments`` [S, k, kinds * order * classes]."""

@@ -21,7 +21,7 @@ from torch import Tensor
 from fedbench import seeds as streams
 from fedbench.configuration.protocol import TrainingSettings
 from fedbench.errors import ConfigurationError
-from fedbench.methods.base import Method, client_network
+from fedbench.methods.base import Method
 from fedbench.methods.exchange import Cell, Exchange, Trained
 from fedbench.methods.weights import cosine, similarity_mixing, squared_distance, stack_shape
 from fedbench.models.gnn import GNN
@@ -72,9 +72,9 @@ class FedPub(Method[FedPubSettings]):
                 "FED-PUB's functional embedding", found=f"backbone '{training.model.backbone}'", allowed="gcn"
             )
 
-    def network(self, cell: Cell) -> Network:
+    def network(self, cell: Cell, client: int = 0) -> Network:
         """Return the masked network."""
-        return client_network(cell, self.training, masks=Masks(self.settings.mask_threshold))
+        return self.protocol_network(cell, client, masks=Masks(self.settings.mask_threshold))
 
     def penalty(self, local: Parameters, received: Parameters, round: int) -> Tensor | None:
         """Return lambda_1 ||mu||_1 + lambda_2 ||theta - theta_bar||^2, [S, K]; nothing in round 1 (released)."""
@@ -85,7 +85,7 @@ class FedPub(Method[FedPubSettings]):
         distance = self.settings.proximal * squared_distance(local, received)
         return distance + self.settings.l1 * torch.stack(masks).sum(0) if masks else distance
 
-    def memory(self, cell: Cell, graphs: Sequence[Sequence[Any]], shared: Parameters) -> Proxy:
+    def memory(self, cell: Cell, data: Sequence[Sequence[Any]], shared: Parameters) -> Proxy:
         """Draw the random graph of each seed, which the server publishes: disjoint random blocks, features N(0, 1)."""
         drawn = [_draw_proxy(self.settings, cell.features, seed) for seed in cell.seeds]
         features, adjacency = (np.stack(parts) for parts in zip(*drawn, strict=True))

@@ -16,7 +16,7 @@ from fedbench.methods.fedsage import FedSage, require_sage
 from fedbench.neighgen.mend import Mended, mend
 from fedbench.neighgen.settings import NeighGenSettings
 from fedbench.settings import Settings
-from fedbench.tasks.node_arrays import NodeProblem
+from fedbench.tasks.node.arrays import NodeProblem
 
 
 class FedSagePlusSettings(Settings):
@@ -45,7 +45,7 @@ class FedSagePlus(Method[FedSagePlusSettings]):
 
     def _mended(self, problem: NodeProblem, cell: Cell, seed: int) -> Mended:
         own = self.settings.neighgen
-        return mend(problem.client_graphs, problem.width, problem.classes, own, seed, cell.dtype, cell.device)
+        return mend(problem.client_data, problem.width, problem.classes, own, seed, cell.dtype, cell.device)
 
     def shares(self, parameter: str) -> bool:
         """Share everything, or nothing if so set."""

@@ -40,9 +40,13 @@ class GcflPlusSettings(ClusterSettings):
 
 @dataclass(frozen=True)
 class GradientMemory(ClusterMemory):
-    """Clusters, and each client's norm of its last gradient [S, K], which the client keeps until it uploads."""
+    """Clusters, and each client's norm of its last gradient [S, K], which the client keeps until it uploads.
+
+    ``names``: the shared parameters, whose gradient it is.
+    """
 
     gradient_norms: Tensor
+    names: frozenset[str]
 
 
 class GcflPlus(Clustered[GcflPlusSettings]):
@@ -50,14 +54,14 @@ class GcflPlus(Clustered[GcflPlusSettings]):
 
     Settings = GcflPlusSettings
 
-    def memory(self, cell: Cell, graphs: Sequence[Sequence[Any]], shared: Parameters) -> GradientMemory:
+    def memory(self, cell: Cell, data: Sequence[Sequence[Any]], shared: Parameters) -> GradientMemory:
         """Return one cluster of all clients for every seed, and no series."""
         norms = torch.zeros(len(cell.seeds), cell.clients, dtype=cell.dtype, device=cell.device)
-        return GradientMemory(super().memory(cell, graphs, shared).seeds, norms)
+        return GradientMemory(super().memory(cell, data, shared).seeds, norms, frozenset(shared))
 
     def corrected(self, gradients: dict[str, Tensor], active: Tensor, clients: range, memory: Any) -> dict[str, Tensor]:
         """Note the norm of the shared parameters' gradient of those who take this step; change nothing."""
-        squares = [g.flatten(2).square().sum(2) for name, g in gradients.items() if self.shares(name)]
+        squares = [g.flatten(2).square().sum(2) for name, g in gradients.items() if name in memory.names]
         if squares and self.settings.series == "gradient_norm":
             mine = memory.gradient_norms[:, clients.start : clients.stop]
             mine.copy_(torch.where(active, torch.stack(squares).sum(0).sqrt(), mine))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from fedbench.methods.base import Cell, Method, NoSettings
+from fedbench.methods.base import Method, NoSettings
+from fedbench.methods.exchange import Cell
 from fedbench.models.majority import MajorityClass
 from fedbench.models.network import Network
 
@@ -12,6 +13,6 @@ class Majority(Method[NoSettings]):
 
     source = "control"
 
-    def network(self, cell: Cell) -> Network:
+    def network(self, cell: Cell, client: int = 0) -> Network:
         """Return the constant predictor."""
         return MajorityClass()

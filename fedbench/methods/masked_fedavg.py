@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from fedbench.methods.base import Method, client_network
+from fedbench.methods.base import Method
 from fedbench.methods.exchange import Cell
 from fedbench.models.masks import Masks
 from fedbench.models.network import Network
@@ -27,6 +27,6 @@ class MaskedFedAvg(Method[MaskedFedAvgSettings]):
     Settings = MaskedFedAvgSettings
     source = "FedAux (NeurIPS 2025, arXiv 2505.23864), table 6, 'FedAvg_mask'"
 
-    def network(self, cell: Cell) -> Network:
+    def network(self, cell: Cell, client: int = 0) -> Network:
         """Return the protocol's network with masks."""
-        return client_network(cell, self.training, masks=Masks(self.settings.mask_threshold))
+        return self.protocol_network(cell, client, masks=Masks(self.settings.mask_threshold))

@@ -55,7 +55,7 @@ class Scaffold(Method[ScaffoldSettings]):
     Settings = ScaffoldSettings
     source = "Karimireddy et al., SCAFFOLD: stochastic controlled averaging for federated learning, ICML 2020"
 
-    def memory(self, cell: Cell, graphs: Sequence[Sequence[Any]], shared: Parameters) -> ControlVariates:
+    def memory(self, cell: Cell, data: Sequence[Sequence[Any]], shared: Parameters) -> ControlVariates:
         """Start all variates at zero."""
         own, correction, sums = ({name: torch.zeros_like(s) for name, s in shared.items()} for _ in range(3))
         counted = torch.zeros(len(cell.seeds), cell.clients, dtype=cell.dtype, device=cell.device)

@@ -17,10 +17,15 @@ Parameters = Mapping[str, Tensor]
 
 @dataclass(frozen=True)
 class Parameter:
-    """One trainable tensor of a client's network: its shape for one client, and how it starts."""
+    """One trainable tensor of a client's network: its shape for one client, and how it starts.
+
+    ``private``: never leaves the client, whatever the method shares (the ends of a network whose widths are the
+    client's own).
+    """
 
     shape: tuple[int, ...]
     initial: Initial
+    private: bool = False
 
 
 def draw(declared: Mapping[str, Parameter], seed: int) -> dict[str, np.ndarray]:

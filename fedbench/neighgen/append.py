@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fedbench.neighgen.operators import attach
-from fedbench.tasks.node_arrays import SPLIT_CODES, ClientGraph
+from fedbench.tasks.node.arrays import SPLIT_CODES, ClientGraph
 
 
 def append(graph: ClientGraph, client: int, owners: np.ndarray, generated: np.ndarray) -> ClientGraph:

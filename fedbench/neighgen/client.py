@@ -18,7 +18,7 @@ from fedbench.neighgen.network import NeighGen, declare, places, start, whole
 from fedbench.neighgen.operators import row_normalised
 from fedbench.neighgen.problem import Problem, problem
 from fedbench.neighgen.training import train_federated, train_locally
-from fedbench.tasks.node_arrays import ClientGraph
+from fedbench.tasks.node.arrays import ClientGraph
 
 
 @dataclass(frozen=True)

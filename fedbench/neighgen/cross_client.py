@@ -17,7 +17,7 @@ from torch import Tensor
 from fedbench.neighgen.draws import Draws
 from fedbench.neighgen.operators import Features
 from fedbench.neighgen.pull import Pull, add_nearest_of_all, add_nearest_of_pairs, pairs
-from fedbench.tasks.node_arrays import ClientGraph
+from fedbench.tasks.node.arrays import ClientGraph
 
 
 @dataclass(frozen=True)

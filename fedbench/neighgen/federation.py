@@ -10,7 +10,7 @@ import torch
 from fedbench.neighgen.cross_client import ExactMinimum, Neighbours, Others, Sampled
 from fedbench.neighgen.operators import Features, features
 from fedbench.neighgen.settings import NeighGenSettings
-from fedbench.tasks.node_arrays import ClientGraph
+from fedbench.tasks.node.arrays import ClientGraph
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from fedbench import seeds as streams
 from fedbench.neighgen.settings import NeighGenSettings
-from fedbench.tasks.node_arrays import SPLIT_CODES, ClientGraph
+from fedbench.tasks.node.arrays import SPLIT_CODES, ClientGraph
 
 _TRAIN, _TEST, _REST = 0, 1, 2
 

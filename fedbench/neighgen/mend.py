@@ -13,7 +13,7 @@ from fedbench.neighgen.client import ClientResult, mend_client
 from fedbench.neighgen.federation import federation
 from fedbench.neighgen.scale import SCALES
 from fedbench.neighgen.settings import NeighGenSettings
-from fedbench.tasks.node_arrays import ClientGraph
+from fedbench.tasks.node.arrays import ClientGraph
 
 CHUNK = 256
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from fedbench.kernels.sparse import SparseMatrix, sparse_matrix
-from fedbench.tasks.node_arrays import ClientGraph
+from fedbench.tasks.node.arrays import ClientGraph
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from fedbench.neighgen.network import places
 from fedbench.neighgen.operators import Features, attach, features, row_normalised
 from fedbench.neighgen.pull import Pull, add_nearest_of_pairs, pairs
 from fedbench.neighgen.settings import NeighGenSettings
-from fedbench.tasks.node_arrays import ClientGraph
+from fedbench.tasks.node.arrays import ClientGraph
 
 
 @dataclass(frozen=True)

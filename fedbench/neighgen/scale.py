@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fedbench.tasks.node_arrays import ClientGraph
+from fedbench.tasks.node.arrays import ClientGraph
 
 
 def as_given(graph: ClientGraph) -> tuple[ClientGraph, float]:

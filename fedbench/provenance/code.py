@@ -1,8 +1,9 @@
 """The digest of the code that a method's runs depend on.
 
-It covers the method's module, the training entry point, and everything of this package they import, followed through
-the import statements without importing anything. Comments, docstrings and layout don't count: a digest changes when the
-program does. Methods are imported by name at run time, so no method's digest depends on another method.
+It covers the method's module, the task's, the training entry point, and everything of this package they import,
+followed through the import statements without importing anything. Comments, docstrings and layout don't count: a digest
+changes when the program does. Methods and tasks are imported by name at run time, so no run's digest depends on another
+method or task.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ ROOT = Path(__file__).resolve().parents[1]
 ENTRY = "fedbench.engine.job"
 
 
-def code_digest(method: str) -> str:
-    """Return the sha256 of the code that runs of ``fedbench/methods/<method>.py`` use.
+def code_digest(method: str, task: str = "node") -> str:
+    """Return the sha256 of the code that runs of ``fedbench/methods/<method>.py`` on a task use.
 
     Raises:
         ConfigurationError: there is no such method.
@@ -33,7 +34,7 @@ def code_digest(method: str) -> str:
             remedy="name a method of the package; an outside program's digest is that of its own files",
         )
     digest = hashlib.sha256()
-    for name in sorted(modules_used((module, ENTRY))):
+    for name in sorted(modules_used((module, ENTRY, f"fedbench.tasks.{task}.task"))):
         digest.update(f"{name} {program_digest(name)}\n".encode())
     return digest.hexdigest()
 

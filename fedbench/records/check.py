@@ -82,7 +82,7 @@ class Present:
 
     def _code(self, header: RunHeader) -> str | None:
         files = program_of(header)
-        return self._once(program_digest, files) if files else self._once(_code_digest, header.method)
+        return self._once(program_digest, files) if files else self._once(_code_digest, header.method, header.task)
 
     def _once(self, compute: Callable[..., str | None], *arguments: object) -> str | None:
         key = (compute.__name__, *map(str, arguments))
@@ -123,11 +123,11 @@ def _settings_digest(run: RunName, configs: Path) -> str:
         return ""
 
 
-def _code_digest(method: str) -> str:
+def _code_digest(method: str, task: str) -> str:
     from fedbench.provenance import code_digest
 
     try:
-        return code_digest(method)
+        return code_digest(method, task)
     except FedbenchError:
         return ""
 

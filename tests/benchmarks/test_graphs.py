@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.graphs import Problem, from_peer, synthetic
-from fedbench.tasks.node_arrays import NodeProblem, load_problem
+from fedbench.tasks.node.arrays import NodeProblem, load_problem
 
 
 def load(problem: Problem) -> NodeProblem:

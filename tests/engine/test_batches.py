@@ -11,12 +11,13 @@ from sklearn.metrics import roc_auc_score
 
 from fedbench.configuration.protocol import TrainingSettings
 from fedbench.engine.optimisers import StackedSGD
-from fedbench.engine.run import Place, run
+from fedbench.engine.run import run
 from fedbench.errors import ConfigurationError
 from fedbench.methods.registry import build
-from fedbench.tasks.membership import attack_auc
-from fedbench.tasks.node import NodeBlock, pack
-from fedbench.tasks.node_batches import batches
+from fedbench.tasks.node.batches import batches
+from fedbench.tasks.node.block import NodeBlock, pack
+from fedbench.tasks.node.membership import attack_auc
+from fedbench.tasks.task import Place
 from tests.reference.match import method_of, series
 from tests.toys import toy_problem
 
@@ -26,7 +27,7 @@ SAGE: dict[str, Any] = {"backbone": "sage", "layers": 2, "width": 8}
 
 def block_of(propagation: str = "sage") -> NodeBlock:
     problem = toy_problem()
-    graphs = [problem.client_graphs]
+    graphs = [problem.client_data]
     return pack(graphs, problem, propagation, dtype=torch.float64, device=torch.device("cpu"))
 
 

@@ -12,12 +12,13 @@ from torch import Tensor
 from fedbench.configuration.protocol import TrainingSettings
 from fedbench.engine import packing
 from fedbench.engine.optimisers import AdamSettings, StackedAdam
-from fedbench.engine.run import Place, run
+from fedbench.engine.run import run
 from fedbench.errors import DataError, TrainingError
 from fedbench.methods.base import Method
 from fedbench.methods.exchange import Cell
 from fedbench.methods.fedavg import FedAvgSettings
-from fedbench.tasks.node import pack
+from fedbench.tasks.node.block import pack
+from fedbench.tasks.task import Place
 from tests.reference.match import method_of, run_plain, series, variants
 from tests.toys import toy_problem
 
@@ -68,7 +69,7 @@ def test_the_same_run_twice_is_the_same_to_the_last_bit() -> None:
 class Uneven(Method[Any]):
     """FedAvg in which client k takes k + 1 local epochs."""
 
-    def local_epochs(self, round: int, cell: Cell) -> Tensor:
+    def local_epochs(self, round: int, cell: Cell, memory: Any) -> Tensor:
         return torch.arange(1, cell.clients + 1).expand(len(cell.seeds), -1)
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from fedbench.engine.run import Place
 from fedbench.methods.registry import method_names
+from fedbench.tasks.task import Place
 from tests.reference.match import method_of, run_plain, run_suite, series, variants
 from tests.reference.plans import plan_names
 from tests.toys import toy_problem

@@ -9,12 +9,13 @@ import pytest
 import torch
 
 from fedbench.configuration.protocol import TrainingSettings
-from fedbench.engine.run import Place, describe, run
+from fedbench.engine.run import describe, run
 from fedbench.errors import ConfigurationError
 from fedbench.methods._expansion import expanded_graphs
 from fedbench.methods.registry import build
 from fedbench.seeds import generator
-from fedbench.tasks.node_arrays import NodeProblem
+from fedbench.tasks.node.arrays import NodeProblem
+from fedbench.tasks.task import Place
 from tests.reference.match import method_of, run_plain, series
 from tests.reference.methods.fedgnn import neighbourhoods
 from tests.toys import toy_problem
@@ -140,7 +141,7 @@ def test_clipping_and_noise_bound_what_leaves_the_client() -> None:
     training = TrainingSettings.model_validate(SMALL)
     method = build("fedgnn", {"clip": 0.1, "noise": 0.2}, training)
     cell = describe(toy_problem(), method, (7,), DOUBLE)
-    memory = method.memory(cell, method.prepare(toy_problem(), cell).graphs, {})
+    memory = method.memory(cell, method.prepare(toy_problem(), cell).data, {})
     raw = {"w": torch.full((1, 3, 20_000), 5.0, dtype=torch.float64)}
     found = method.corrected(raw, torch.ones(1, 3, dtype=torch.bool), range(3), memory)["w"]
     assert torch.allclose(found.median(-1).values, torch.tensor(0.1, dtype=torch.float64), atol=0.01)

@@ -12,12 +12,13 @@ from torch import Tensor
 
 from fedbench.configuration.protocol import TrainingSettings
 from fedbench.engine.cohort import initial_parameters, start_cohort
-from fedbench.engine.run import Place, describe, run
+from fedbench.engine.run import describe, run
 from fedbench.methods._smoothing import Neighbourhoods, confidence, moments, propagated
 from fedbench.methods.exchange import Cell, Exchange, Trained
 from fedbench.methods.registry import build
-from fedbench.tasks.node import NodeBlock, pack
-from fedbench.tasks.node_arrays import NodeProblem
+from fedbench.tasks.node.arrays import NodeProblem
+from fedbench.tasks.node.block import NodeBlock, pack
+from fedbench.tasks.task import Place, Shape
 from tests.reference.match import run_plain, series
 from tests.toys import toy_problem
 
@@ -43,7 +44,7 @@ def pair_problem() -> NodeProblem:
 
 
 def pair_block() -> NodeBlock:
-    return pack([pair_problem().client_graphs], pair_problem(), "gcn", dtype=torch.float64, device=PLACE.device)
+    return pack([pair_problem().client_data], pair_problem(), "gcn", dtype=torch.float64, device=PLACE.device)
 
 
 LABELS = torch.tensor([[[0.8, 0.2], [0.4, 0.6], [0.5, 0.5]], [[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]]], dtype=torch.float64)
@@ -51,7 +52,7 @@ LABELS = torch.tensor([[[0.8, 0.2], [0.4, 0.6], [0.5, 0.5]], [[1.0, 0.0], [0.5, 
 
 def test_propagation_by_hand() -> None:
     """In a linked pair all of S is 1/2: a step is half the pair's mean and half the start; a lone node stays."""
-    matrix = Neighbourhoods([pair_problem().client_graphs], False).of(range(2), pair_block()).matrix
+    matrix = Neighbourhoods([pair_problem().client_data], False).of(range(2), pair_block()).matrix
     once = propagated(matrix, LABELS, 1, 0.5, None)
     assert torch.allclose(once[0, :2], torch.tensor([[0.7, 0.3], [0.5, 0.5]], dtype=torch.float64))
     assert torch.allclose(once[1], LABELS[1])
@@ -67,7 +68,7 @@ def test_confidence_by_hand() -> None:
     degrees = torch.tensor([[1.0, 3.0, 0.0], [2.0, 1.0, 1.0]], dtype=torch.float64)
     labels = torch.stack([torch.tensor([[1.0, 0.0], [0.5, 0.5], [1.0, 0.0]], dtype=torch.float64), LABELS[1]])
     assert confidence(labels, degrees).tolist() == pytest.approx([sure + 3 * half, 3 * sure + half], abs=1e-6)
-    neighbourhoods = [Neighbourhoods([pair_problem().client_graphs], loops) for loops in (False, True)]
+    neighbourhoods = [Neighbourhoods([pair_problem().client_data], loops) for loops in (False, True)]
     degrees = [n.of(range(2), pair_block()).degrees.tolist() for n in neighbourhoods]
     assert degrees == [[[1, 1, 0], [0, 0, 0]], [[2, 2, 0], [1, 1, 1]]]
 
@@ -84,7 +85,7 @@ def test_moments_by_hand() -> None:
 
 def mixing(sure: list[float], described: list[list[float]], epsilon: float) -> list[list[float]]:
     counts = torch.ones(len(sure), dtype=torch.int64)
-    cell = Cell(1, 2, (0,), counts, counts, torch.float64, torch.device("cpu"))
+    cell = Cell((Shape(1, 2),), (0,), counts, counts, torch.float64, torch.device("cpu"))
     uploads = {"confidence": torch.tensor([sure]).double(), "moments": torch.tensor([described]).double()}
     weights: Tensor = build("fedgta", {"epsilon": epsilon}, SMALL).mixing(uploads, Exchange(cell, 1, None, {}))
     return weights[0].tolist()
@@ -109,9 +110,9 @@ def signals(
     """Return one client's signals, from the initial weights."""
     method = build("fedgta", settings, training)
     cell = describe(problem, method, (0,), PLACE)
-    network, graphs = method.network(cell), [problem.client_graphs]
-    cohort = start_cohort(cell, network, problem, graphs, training)
-    views = cohort.by_client(initial_parameters(cell, network))
+    network, graphs = method.network(cell), [problem.client_data]
+    cohort = start_cohort(cell, method, problem, graphs)
+    views = cohort.by_client(initial_parameters(cell, network.parameters()))
     trained = Trained(
         network, views, views, cohort.packs[0].block, range(cell.clients), method.memory(cell, graphs, {})
     )

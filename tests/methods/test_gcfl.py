@@ -11,6 +11,7 @@ from torch import Tensor
 from fedbench.configuration.protocol import TrainingSettings
 from fedbench.methods.exchange import Cell, Exchange
 from fedbench.methods.registry import build
+from fedbench.tasks.task import Shape
 
 SMALL = TrainingSettings.model_validate({"rounds": 10, "learning_rate": 0.01, "model": {"width": 8}})
 EAGER = {"eps1": 1e3, "eps2": 0.0, "burn_in": 2}
@@ -19,7 +20,7 @@ EAGER = {"eps1": 1e3, "eps2": 0.0, "burn_in": 2}
 
 def cell_of(clients: int, seeds: int = 1) -> Cell:
     sizes = torch.arange(1, clients + 1)
-    return Cell(2, 2, tuple(range(seeds)), 10 * sizes, sizes, torch.float64, torch.device("cpu"))
+    return Cell((Shape(2, 2),) * len(sizes), tuple(range(seeds)), 10 * sizes, sizes, torch.float64, torch.device("cpu"))
 
 
 class Server:

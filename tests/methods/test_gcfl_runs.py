@@ -9,10 +9,11 @@ import pytest
 import torch
 
 from fedbench.configuration.protocol import TrainingSettings
-from fedbench.engine.run import Outcome, Place, run
+from fedbench.engine.run import Outcome, run
 from fedbench.methods.exchange import Cell
 from fedbench.methods.gcfl_plus import GcflPlus, GcflPlusSettings
 from fedbench.methods.registry import build
+from fedbench.tasks.task import Place, Shape
 from tests.reference.match import run_plain, series
 from tests.toys import toy_problem
 
@@ -75,7 +76,7 @@ class Body(GcflPlus):
 
 def test_only_shared_gradients_of_those_who_step_are_noted() -> None:
     method, cell = Body(GcflPlusSettings(), SMALL), cell_of_three()
-    memory = method.memory(cell, [], {})
+    memory = method.memory(cell, [], {"conv1.weight": torch.zeros(1, 3, 1, 2)})
     gradients = {"conv1.weight": torch.tensor([[[3.0, 4.0]] * 2]), "classifier.bias": torch.tensor([[[100.0]] * 2])}
     method.corrected(
         {name: g.double() for name, g in gradients.items()}, torch.tensor([[True, False]]), range(1, 3), memory
@@ -85,7 +86,7 @@ def test_only_shared_gradients_of_those_who_step_are_noted() -> None:
 
 def cell_of_three() -> Cell:
     sizes = torch.ones(3, dtype=torch.int64)
-    return Cell(2, 2, (0,), sizes, sizes, torch.float64, torch.device("cpu"))
+    return Cell((Shape(2, 2),) * len(sizes), (0,), sizes, sizes, torch.float64, torch.device("cpu"))
 
 
 def test_clusters_of_a_shared_body_split_by_its_updates_alone() -> None:

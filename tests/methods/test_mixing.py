@@ -13,9 +13,10 @@ from fedbench.errors import ConfigurationError
 from fedbench.methods.exchange import Cell, Exchange
 from fedbench.methods.registry import build, method_class, method_names
 from fedbench.methods.weights import squared_distance
+from fedbench.tasks.task import Shape
 
 CELL = Cell(
-    features=6, classes=3, seeds=(0,), nodes=torch.tensor([10, 30, 60]), train_nodes=torch.tensor([5, 5, 30]),
+    shapes=(Shape(6, 3),) * 3, seeds=(0,), nodes=torch.tensor([10, 30, 60]), train_nodes=torch.tensor([5, 5, 30]),
     dtype=torch.float64, device=torch.device("cpu"),
 )  # fmt: skip
 TRAINING = TrainingSettings()

@@ -12,10 +12,11 @@ from torch import Tensor
 
 from fedbench.configuration.protocol import TrainingSettings
 from fedbench.engine.cohort import initial_parameters
-from fedbench.engine.run import Place, describe, run
+from fedbench.engine.run import describe, run
 from fedbench.methods.exchange import Cell, Exchange
 from fedbench.methods.registry import build
 from fedbench.methods.scaffold import Scaffold, ScaffoldSettings
+from fedbench.tasks.task import Place
 from tests.reference.federation import Graph
 from tests.reference.match import method_of, plain_graph, run_plain, series
 from tests.reference.names import start_from
@@ -72,8 +73,8 @@ def test_plain_descent_is_algorithm_1_of_the_paper(option: str) -> None:
     method = build("scaffold", {"option": option}, TrainingSettings.model_validate(DESCENT))
     cell = describe(problem, method, (3,), DOUBLE)
     start = PlainGCN(problem.width, problem.classes, 2, 8).double()
-    start_from(start, {n: v[0] for n, v in initial_parameters(cell, method.network(cell)).items()})
-    graphs = [plain_graph(graph, problem.width, torch.float64) for graph in problem.client_graphs]
+    start_from(start, {n: v[0] for n, v in initial_parameters(cell, method.network(cell).parameters()).items()})
+    graphs = [plain_graph(graph, problem.width, torch.float64) for graph in problem.client_data]
     server = algorithm_1(graphs, start, option, 3, 3)
     expected = [loss_of(server, graph).item() for graph in graphs]
     outcome = run(ThreeThenOne(method.settings, method.training), problem, (3,), DOUBLE)
@@ -85,7 +86,7 @@ def test_plain_descent_is_algorithm_1_of_the_paper(option: str) -> None:
 class ThreeThenOne(Scaffold):
     """Three local steps a round, and one in round 4, whose loss is that of the model received after round 3."""
 
-    def local_epochs(self, round: int, cell: Cell) -> Tensor:
+    def local_epochs(self, round: int, cell: Cell, memory: Any) -> Tensor:
         return torch.full((len(cell.seeds), cell.clients), 1 if round == 4 else 3)
 
 

@@ -20,7 +20,7 @@ from fedbench.neighgen.network import declare, start
 from fedbench.neighgen.operators import features
 from fedbench.neighgen.settings import NeighGenSettings
 from fedbench.seeds import generator
-from fedbench.tasks.node_arrays import ClientGraph
+from fedbench.tasks.node.arrays import ClientGraph
 
 DOUBLE, CPU = torch.float64, torch.device("cpu")
 

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from fedbench.errors import TrainingError
 from fedbench.neighgen import Mended, NeighGenSettings, mend
 from fedbench.neighgen.impair import impair
-from fedbench.tasks.node_arrays import ClientGraph
+from fedbench.tasks.node.arrays import ClientGraph
 from tests.neighgen.plain import CPU, DOUBLE
 from tests.toys import toy_problem
 

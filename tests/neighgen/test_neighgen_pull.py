@@ -11,7 +11,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from fedbench.neighgen.operators import Features, features
 from fedbench.neighgen.pull import Pull, add_nearest_of_all, add_nearest_of_pairs, first_least, pairs
-from fedbench.tasks.node_arrays import ClientGraph
+from fedbench.tasks.node.arrays import ClientGraph
 from tests.neighgen.plain import CPU, DOUBLE, dense
 from tests.toys import toy_problem
 

@@ -62,7 +62,11 @@ def test_a_network_counts_for_the_methods_that_use_it(package: Path) -> None:
 
 def test_comments_docstrings_and_tables_do_not_count(package: Path) -> None:
     before = digests()
-    edit(package / "methods/fedper.py", '"""Share the base layers (masks never)."""', '"""Share all but the head."""  # clearer')
+    edit(
+        package / "methods/fedper.py",
+        '"""Share the base layers (masks never)."""',
+        '"""Share all but the head."""  # clearer',
+    )
     (package / "tables/__init__.py").write_text("layout = 3\n")
     assert changed(before, digests()) == set()
 

@@ -102,7 +102,7 @@ def test_each_change_makes_stale(world, capsys, change, part):
 
 def test_other_code_makes_stale(world, capsys, monkeypatch):
     world.write(flat(0.7))
-    monkeypatch.setattr("fedbench.provenance.code_digest", lambda method: "new")
+    monkeypatch.setattr("fedbench.provenance.code_digest", lambda method, task: "new")
     assert states(world, capsys)[1][0] == f"stale   {NAME}: other code than now"
 
 

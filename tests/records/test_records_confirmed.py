@@ -56,7 +56,7 @@ def test_a_damaged_file_is_told(tmp_path):
 def with_other_code(world, monkeypatch):
     """Two records of one method, the second cheaper; then the code changes."""
     world.write(flat(0.702), RUN.model_copy(update={"dataset": "cora"}), costs=costs((0, 1)))
-    monkeypatch.setattr("fedbench.provenance.code_digest", lambda method: "new")
+    monkeypatch.setattr("fedbench.provenance.code_digest", lambda method, task: "new")
     return world
 
 
@@ -113,7 +113,7 @@ def test_fresh_records_and_other_staleness_are_not_retrained(world, monkeypatch)
     world.write(flat(0.702))
     assert confirm(world) == 0
     world.configure("protocols", "toy", {"title": "T", "source": "s", "training": {"rounds": 3}})
-    monkeypatch.setattr("fedbench.provenance.code_digest", lambda method: "new")
+    monkeypatch.setattr("fedbench.provenance.code_digest", lambda method, task: "new")
     assert confirm(world) == 0
     assert asked == []
 

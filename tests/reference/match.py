@@ -13,12 +13,13 @@ from fedbench.configuration.method import load_method_file
 from fedbench.configuration.protocol import TrainingSettings
 from fedbench.engine.cohort import initial_parameters
 from fedbench.engine.history import History
-from fedbench.engine.run import Outcome, Place, describe, run
+from fedbench.engine.run import Outcome, describe, run
 from fedbench.kernels.dropout import client_keys, draw_keep
 from fedbench.methods.base import Method
 from fedbench.methods.fedpub import FedPub
 from fedbench.methods.registry import build, method_names
-from fedbench.tasks.node_arrays import ClientGraph, NodeProblem
+from fedbench.tasks.node.arrays import ClientGraph, NodeProblem
+from fedbench.tasks.task import Place
 from tests.reference.federation import Graph, Trace, federate
 from tests.reference.names import start_from
 from tests.reference.plans import plan_of, small_settings
@@ -55,8 +56,8 @@ def run_plain(method: Method[Any], name: str, problem: NodeProblem, seed: int, p
     """Run the plain program of a method."""
     training, model = method.training, method.training.model
     cell = describe(problem, method, (seed,), place)
-    graphs = [plain_graph(graph, problem.width, place.dtype) for graph in method.prepare(problem, cell).graphs[0]]
-    initial = {n: v[0] for n, v in initial_parameters(cell, method.network(cell)).items()}
+    graphs = [plain_graph(graph, problem.width, place.dtype) for graph in method.prepare(problem, cell).data[0]]
+    initial = {n: v[0] for n, v in initial_parameters(cell, method.network(cell).parameters()).items()}
     keys = client_keys(seed, range(len(graphs)))
 
     def keep(client: int, round: int, epoch: int) -> list[torch.Tensor] | None:
@@ -68,7 +69,7 @@ def run_plain(method: Method[Any], name: str, problem: NodeProblem, seed: int, p
              "readout": model.readout, "backbone": model.backbone, "apv": model.apv, "masks": model.masks,
              "proxy": _proxy(method, cell), "problem": problem, "seed": seed}  # fmt: skip
     plan = plan_of(name)(method.settings, shape)
-    plan.epochs = lambda client, round: int(method.local_epochs(round, cell)[0, client])
+    plan.epochs = lambda client, round: int(method.local_epochs(round, cell, None)[0, client])
     return federate(
         plan, graphs, lambda module: start_from(module, initial), keep if model.dropout else lambda *_: None,
         clients=problem.clients, rounds=training.rounds, lr=training.learning_rate,

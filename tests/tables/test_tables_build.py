@@ -178,7 +178,7 @@ def test_no_client_with_nodes_is_an_error(world, capsys):
 
 def test_record_of_another_code_version_is_shown_as_stale(world, monkeypatch):
     world.fill()
-    monkeypatch.setattr("fedbench.provenance.code_digest", lambda method: "new" if method == "fedavg" else "")
+    monkeypatch.setattr("fedbench.provenance.code_digest", lambda method, task: "new" if method == "fedavg" else "")
     world.table()
     found = {method: row["stale"] for (method, _), row in rows(world).items()}
     assert found["fedavg"] == "code"

@@ -3,6 +3,7 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
+from fedbench.configuration.protocol import load_protocol
 from fedbench.configuration.run import RunName, resolve
 from fedbench.configuration.suite import FigureChoice, load_suite, table_in_suite
 from fedbench.errors import FedbenchError, nearest
@@ -137,7 +138,8 @@ def run_of(method):
 
     def code(wildcards):
         """Digest of the code that the method uses: a change makes the method's runs stale and no others."""
-        return code_digest(method)
+        task = load_protocol(wildcards.protocol, SELECTION.configs).training.task
+        return code_digest(method, task)
 
     return {"method": method, "settings": settings, "code": code}
 

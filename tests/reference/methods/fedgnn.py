@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch_geometric.nn import GCNConv
 
 from fedbench import seeds
-from fedbench.tasks.node_arrays import NodeProblem
+from fedbench.tasks.node.arrays import NodeProblem
 from tests.reference.names import suite_name
 from tests.reference.networks import PlainGCN
 from tests.reference.plans import Plan, Settings, Shape, average, everything

@@ -9,7 +9,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from fedbench.tasks.node import NodeBlock
+from fedbench.tasks.node.block import NodeBlock
 
 
 def attack_auc(block: NodeBlock, logits: Tensor) -> Tensor:

@@ -12,6 +12,7 @@ import numpy as np
 
 from fedbench.errors import DataError
 from fedbench.files import read_arrays
+from fedbench.tasks.task import Shape
 
 SPLIT_CODES = {"train": 0, "val": 1, "test": 2, "unused": 3}
 
@@ -108,10 +109,19 @@ class NodeProblem:
         nodes = self.partition["node"][mine]
         return self._subgraph(nodes, self.partition["split"][mine], np.full(len(nodes), client))
 
+    @property
+    def shapes(self) -> tuple[Shape, ...]:
+        """Widths of every client's data: all alike."""
+        return (Shape(self.width, self.classes),) * self.clients
+
     @cached_property
-    def client_graphs(self) -> list[ClientGraph]:
+    def client_data(self) -> list[ClientGraph]:
         """Every client's induced subgraph."""
         return [self.client_graph(client) for client in range(self.clients)]
+
+    def pooled_data(self) -> ClientGraph:
+        """Return the whole graph."""
+        return self.whole_graph()
 
     def whole_graph(self) -> ClientGraph:
         """Return the whole graph as one client; every node is evaluated for the client that owns it.

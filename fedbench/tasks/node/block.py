@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from fedbench.kernels.sparse import SparseMatrix, sparse_matrix
-from fedbench.tasks.node_arrays import PROPAGATIONS, ClientGraph, NodeProblem, offsets
+from fedbench.tasks.node.arrays import PROPAGATIONS, ClientGraph, NodeProblem, offsets
 
 EVALUATED_SPLITS = ("val", "test")
 
@@ -56,6 +56,11 @@ class NodeBlock:
     def clients(self) -> int:
         """Packed clients."""
         return len(self.sizes)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the block lives."""
+        return self.present.device
 
     def propagation(self, layer: int) -> SparseMatrix:
         """Return the matrix that layer ``layer``, from 1, multiplies with."""

@@ -12,10 +12,8 @@ from torch import Tensor
 from fedbench import seeds as streams
 from fedbench.configuration.protocol import TrainingSettings
 from fedbench.kernels.sparse import SparseMatrix, sparse_matrix
-from fedbench.tasks.node import NodeBlock
-
-Member = tuple[int, int]
-"""A packed client: (run seed, client)."""
+from fedbench.tasks.node.block import NodeBlock
+from fedbench.tasks.task import Member
 
 
 def batches(
