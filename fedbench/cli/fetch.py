@@ -19,10 +19,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Fetch, and say which source answered."""
     from fedbench.sources.catalogue import load_entry
-    from fedbench.sources.fetch import fetch
+    from fedbench.sources.fetch_entry import fetch_entry
 
-    entry = load_entry(args.dataset, args.configs)
-    fetched = fetch(entry.title, entry.dataset.sources, args.out)
-    for reason in fetched.passed_over:
-        print(f"passed over {reason}", file=sys.stderr)
-    print(f"{entry.title}: {len(fetched.source.files)} files from {fetched.source.name} in {args.out}")
+    for title, fetched in fetch_entry(load_entry(args.dataset, args.configs), args.out):
+        for reason in fetched.passed_over:
+            print(f"passed over {reason}", file=sys.stderr)
+        print(f"{title}: {len(fetched.source.files)} files from {fetched.source.name} in {args.out}")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 HELP = "cut a data set into clients"
 
@@ -24,6 +26,22 @@ def run(args: argparse.Namespace) -> None:
     from fedbench.partition.scheme import load_scheme
 
     name = parse_name(args.partition)
-    meta = build_partition(args.dataset, name, load_scheme(name.scheme, args.configs), args.dataset_file, args.out).meta
-    kept, cut = meta["kept_edges"], meta["cut_edges"]
-    print(f"{args.dataset}/{name}: {meta['clients']} clients, {kept:,} edges kept, {cut:,} cut in {args.out}")
+    scheme = load_scheme(name.scheme, args.configs)
+    meta = build_partition(args.dataset, name, scheme, args.dataset_file, args.out).meta
+    print(f"{args.dataset}/{name}: {meta['clients']} clients, {SAID[scheme.task](meta)} in {args.out}")
+
+
+def _edges(meta: dict[str, Any]) -> str:
+    return f"{meta['kept_edges']:,} edges kept, {meta['cut_edges']:,} cut"
+
+
+def _graphs(meta: dict[str, Any]) -> str:
+    return ", ".join(f"{sum(meta[split]):,} {split} graphs" for split in ("train", "val", "test"))
+
+
+def _pairs(meta: dict[str, Any]) -> str:
+    kept, cut, outside = meta["kept_edges"], meta["cut_edges"], meta["test_outside"]
+    return f"{kept:,} training pairs kept, {cut:,} cut, {outside:.1%} of the test pairs outside"
+
+
+SAID: dict[str, Callable[[dict[str, Any]], str]] = {"node": _edges, "graph": _graphs, "rec": _pairs}

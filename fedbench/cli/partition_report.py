@@ -1,4 +1,4 @@
-"""Describe a partition client by client: sizes, splits, missing links and label skew."""
+"""Describe a partition client by client: sizes, splits, and what its task has to say of each client."""
 
 from __future__ import annotations
 
@@ -18,18 +18,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Write both files and warn about absent classes and empty splits."""
-    from fedbench.datasets.node import read_dataset
+    """Write both files, and warn about what makes a client's figures shaky."""
     from fedbench.files import write_text
-    from fedbench.partition.check import check_same_dataset
-    from fedbench.partition.measures import measure, warnings
-    from fedbench.partition.report import csv_text, markdown_text
-    from fedbench.partition.store import read_partition
+    from fedbench.partition.describe import describe
 
-    partition, dataset = read_partition(args.partition_file), read_dataset(args.dataset_file)
-    check_same_dataset(partition, dataset)
-    measures, name = measure(partition, dataset), args.partition_file.stem
-    write_text(args.csv, csv_text(name, partition, measures))
-    write_text(args.markdown, markdown_text(name, partition, dataset, measures))
-    for text in warnings(measures):
-        print(f"warning: {dataset.name}/{name}: {text}", file=sys.stderr)
+    found = describe(args.partition_file, args.dataset_file)
+    write_text(args.csv, found.csv)
+    write_text(args.markdown, found.markdown)
+    for text in found.warnings:
+        print(f"warning: {found.dataset}/{args.partition_file.stem}: {text}", file=sys.stderr)

@@ -27,11 +27,20 @@ def build_graphs(name: str, file: GraphFile, source: Source, raw_folder: Path, o
     Raises:
         DataError: the files don't fit together, or a count differs from the catalogue's.
     """
-    raw = load_raw(source, raw_folder)
-    dataset = _dataset(name, file, raw)
-    check_counts(f"the graphs {file.title}", dataset.meta, file.counts.model_dump())
-    write_origin(origin_path(out), origin_of(name, source, np.arange(raw.nodes)))
+    dataset = graphs_of(name, file, source, raw_folder)
+    write_origin(origin_path(out), origin_of(name, source, np.arange(dataset.nodes)))
     write_graph_dataset(out, dataset)
+    return dataset
+
+
+def graphs_of(name: str, file: GraphFile, source: Source, raw_folder: Path) -> GraphDataset:
+    """Return the data set of checked raw files.
+
+    Raises:
+        DataError: the files don't fit together, or a count differs from the catalogue's.
+    """
+    dataset = _dataset(name, file, load_raw(source, raw_folder))
+    check_counts(f"the graphs {file.title}", dataset.meta, file.counts.model_dump())
     return dataset
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from fedbench.errors import SourceError
 from fedbench.sources.catalogue import Entry
 from fedbench.sources.check import check
-from fedbench.sources.formats import GraphLoader, NodeLoader
+from fedbench.sources.formats import GraphLoader, NodeLoader, RecLoader
 from fedbench.sources.kinds import Source
 from fedbench.sources.note import NOTE, read_note
 
@@ -33,7 +33,7 @@ def source_of(entry: Entry, raw_folder: Path) -> Source:
     return known[name]
 
 
-def loader_of(source: Source, formats: Collection[str]) -> NodeLoader | GraphLoader:
+def loader_of(source: Source, formats: Collection[str]) -> NodeLoader | GraphLoader | RecLoader:
     """Return what the catalogue says of reading a source's files.
 
     Raises:

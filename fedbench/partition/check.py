@@ -4,12 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 
-from fedbench.datasets.node import NodeDataset
 from fedbench.errors import DataError
 from fedbench.partition.store import SPLIT_NAMES, Partition
+
+
+class NamedDataset(Protocol):
+    """A data set of any task: its name, and the sha256 of its file."""
+
+    @property
+    def name(self) -> str:
+        """Return the data set's name."""
+
+    @property
+    def digest(self) -> str:
+        """Return the sha256 of the file it was read from."""
+
+
+class Described(Protocol):
+    """A partition of any task."""
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """Return its description."""
 
 
 def check_partition(partition: Partition, nodes: int, disjoint: bool = True) -> None:
@@ -79,7 +99,7 @@ def check_size(clients: int, nodes: int, dataset: str) -> None:
         )
 
 
-def check_name(asked: str, dataset: NodeDataset, path: Path) -> None:
+def check_name(asked: str, dataset: NamedDataset, path: Path) -> None:
     """Refuse a data set file that holds another data set than the one asked for.
 
     Raises:
@@ -94,7 +114,7 @@ def check_name(asked: str, dataset: NodeDataset, path: Path) -> None:
         )
 
 
-def check_same_dataset(partition: Partition, dataset: NodeDataset) -> None:
+def check_same_dataset(partition: Described, dataset: NamedDataset) -> None:
     """Refuse a partition made from another data set file than ``dataset`` was read from.
 
     Raises:

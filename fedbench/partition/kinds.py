@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -36,6 +36,7 @@ class SplitSettings(Settings):
 class DrawnScheme(Settings):
     """What every scheme says that draws its clients, edges between clients being dropped."""
 
+    task: ClassVar = "node"
     title: str
     source: str = Field(description="where the settings come from")
     split: SplitSettings = SplitSettings()
@@ -96,6 +97,7 @@ class Expected(Settings):
 class FileScheme(Settings):
     """Disjoint clients and masks read from a table with the columns ``node,client,split``."""
 
+    task: ClassVar = "node"
     scheme: Literal["file"]
     title: str
     source: str
@@ -103,3 +105,6 @@ class FileScheme(Settings):
     raw_format: str = Field(description="format of the raw files whose node order the table's ids follow")
     expected: Expected
     sources: tuple[Source, ...] = Field(min_length=1, description="where the table comes from; one file each")
+
+
+NodeScheme = MetisScheme | OverlappingScheme | LouvainScheme | DirichletScheme | RandomScheme | FileScheme

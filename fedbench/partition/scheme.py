@@ -1,4 +1,4 @@
-"""Partition schemes: ``configs/partitions/<scheme>.yaml`` as typed settings."""
+"""Partition schemes: ``configs/partitions/<scheme>.yaml`` as typed settings. A scheme is of one task."""
 
 from __future__ import annotations
 
@@ -7,17 +7,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from fedbench.partition.kinds import (
-    DirichletScheme,
-    FileScheme,
-    LouvainScheme,
-    MetisScheme,
-    OverlappingScheme,
-    RandomScheme,
-)
+from fedbench.partition.graphs.kinds import GraphScheme
+from fedbench.partition.kinds import NodeScheme
+from fedbench.partition.rec.kinds import CoScheme
 from fedbench.settings import Settings, parse, read_yaml
 
-Scheme = MetisScheme | OverlappingScheme | LouvainScheme | DirichletScheme | RandomScheme | FileScheme
+Scheme = NodeScheme | GraphScheme | CoScheme
 
 
 class _SchemeFile(Settings):

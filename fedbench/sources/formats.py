@@ -69,6 +69,29 @@ class AdjacencyListFile(Settings):
     file: str
 
 
+class NgcfFiles(Settings):
+    """A line a user, ``user item item ...``; train and test given (NGCF, Wang 2019; LightGCN, He 2020)."""
+
+    format: Literal["ngcf"]
+    train: str
+    test: str
+    archive: str = Field("", description="tar or zip that holds both; empty: plain or gzipped (.gz) files")
+
+
+class TableFiles(Settings):
+    """A line a pair, in separated columns (MovieLens, LastFM, RecBole's ``.inter``). Ids are whole numbers."""
+
+    format: Literal["table"]
+    train: tuple[str, ...] = Field(min_length=1, description="files whose pairs are not test pairs, one after another")
+    test: tuple[str, ...] = Field((), description="files of the given test pairs; none: no split is given")
+    archive: str = Field("", description="tar or zip that holds them; empty: plain or gzipped (.gz) files")
+    separator: str = "\t"
+    header: int = Field(0, ge=0, description="lines to skip at the head of each file")
+    user: int = Field(0, ge=0, description="column of the user's id")
+    item: int = Field(1, ge=0, description="column of the item's id")
+
+
 NodeLoader = PlanetoidFiles | LinqsFiles | GnnBenchmarkFile | HeterophilousFile | FilmFiles | OgbFile
 GraphLoader = TuFiles | AdjacencyListFile
-Loader = Annotated[NodeLoader | GraphLoader, Field(discriminator="format")]
+RecLoader = NgcfFiles | TableFiles
+Loader = Annotated[NodeLoader | GraphLoader | RecLoader, Field(discriminator="format")]

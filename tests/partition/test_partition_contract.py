@@ -1,4 +1,4 @@
-"""What every scheme in ``configs/partitions`` that draws its clients keeps to, on a 16 x 16 grid."""
+"""What every scheme of the task `node` that draws its clients keeps to, on a 16 x 16 grid."""
 
 import hashlib
 import random
@@ -14,15 +14,16 @@ from partition_support import grid
 from fedbench.datasets.node import read_dataset, write_dataset
 from fedbench.errors import DataError
 from fedbench.partition.build import build_partition
-from fedbench.partition.kinds import FileScheme, OverlappingScheme
+from fedbench.partition.kinds import FileScheme, NodeScheme, OverlappingScheme
 from fedbench.partition.measures import measure
 from fedbench.partition.name import PartitionName
-from fedbench.partition.scheme import Scheme, load_scheme
+from fedbench.partition.scheme import load_scheme
 from fedbench.partition.store import Partition, read_partition
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 ALL = {path.stem: load_scheme(path.stem, CONFIGS) for path in sorted((CONFIGS / "partitions").glob("*.yaml"))}
-DRAWN = {name: scheme for name, scheme in ALL.items() if not isinstance(scheme, FileScheme)}
+NODE = {name: scheme for name, scheme in ALL.items() if scheme.task == "node"}
+DRAWN = {name: scheme for name, scheme in NODE.items() if not isinstance(scheme, FileScheme)}
 DISJOINT = [name for name, scheme in DRAWN.items() if not isinstance(scheme, OverlappingScheme)]
 every_scheme = pytest.mark.parametrize("scheme", DRAWN)
 
@@ -42,7 +43,7 @@ def built(scheme: str, dataset: Path, clients: int = 5, seed: int = 0, out: str 
 
 def test_every_kind_is_here():
     assert set(DRAWN) == set(DIGESTS)
-    assert {type(scheme) for scheme in ALL.values()} == set(get_args(Scheme))
+    assert {type(scheme) for scheme in NODE.values()} == set(get_args(NodeScheme))
 
 
 @every_scheme
@@ -98,7 +99,7 @@ def test_another_seed_gives_another_split_and_other_clients(scheme, large):
     assert [one.nodes_of(k).tolist() for k in range(5)] != [other.nodes_of(k).tolist() for k in range(5)]
 
 
-@pytest.mark.parametrize("scheme", [name for name, scheme in DRAWN.items() if scheme.split.scope == "global"])
+@pytest.mark.parametrize("scheme", [name for name, scheme in DRAWN.items() if scheme.split == DRAWN["metis"].split])
 @pytest.mark.parametrize("clients", [5, 10])
 def test_a_global_split_is_the_same_for_every_scheme_and_number_of_clients(scheme, clients, large):
     first = built("metis", large, out="a.npz")
@@ -138,6 +139,7 @@ DIGESTS = {
     "dirichlet": "13fbb3b742f08e712217035cbf3abfc8751c289bdc1aaa8055227a654e158a2d",
     "louvain": "6521b8616c0a3d5f96c44ca18a84aef203d773a3583f2041cdf1b6e8dd1a907d",
     "metis": "adb5c8d52dd59bb8fe087f92e95c6b14842e1ddcbe11235ece576ab1fb73b1ed",
+    "metis-arxiv": "1f6037d4c95e7b005c3b79e0d2b4504676a3d3b516fe8c10c0a5b76c34a90ccc",
     "metis-per-client": "8a51f3ac32cd23259924390e5bd9c0ae95a1d1b60c71ceae07f423f720e5de1e",
     "overlapping": "77eba2b3cd9a51a41fba73c24bbf561746e2ae9c2d6e6b25222a629e3fc4de9f",
     "random": "b806de316692aa8a9dfc7b197cf9a9e97fbd2b51e0276deeb70a608984692002",

@@ -1,0 +1,1 @@
+"""User-item data sets: raw files to one data set file of the task `rec`."""
