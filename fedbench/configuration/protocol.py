@@ -15,7 +15,9 @@ from fedbench.settings import Settings, parse, read_yaml
 class ModelSettings(Settings):
     """The client network every method of a table uses unless its variant says otherwise."""
 
-    backbone: Literal["gcn", "sage"] = Field("gcn", description="graph convolution: GCN, or GraphSAGE with means")
+    backbone: Literal["gcn", "sage", "gin"] = Field(
+        "gcn", description="graph convolution: GCN, or GraphSAGE with means; of graph classification: GIN"
+    )
     layers: int = Field(2, ge=1, description="graph convolutions")
     width: int | tuple[int, ...] = Field(128, description="hidden width d', or one a layer")
     dropout: float = Field(0.5, ge=0, lt=1, description="after every hidden activation")
@@ -48,7 +50,7 @@ class ModelSettings(Settings):
 class TrainingSettings(Settings):
     """One cell's schedule, optimiser, and how its accuracy is read off."""
 
-    task: Literal["node"] = "node"
+    task: Literal["node", "graph"] = "node"
     rounds: int = Field(100, ge=1)
     local_epochs: int = Field(1, ge=1)
     batch_size: int | None = Field(None, ge=1, description="training nodes a local step; null: all in one step")
@@ -68,6 +70,13 @@ class TrainingSettings(Settings):
         description="each client's own nodes in its own subgraph, or all clients' nodes in the whole graph (FedSage)",
     )
     model: ModelSettings = ModelSettings()
+
+    @model_validator(mode="after")
+    def _backbone_fits(self) -> TrainingSettings:
+        allowed = {"node": ("gcn", "sage"), "graph": ("gin",)}[self.task]
+        if self.model.backbone not in allowed:
+            raise ValueError(f"task '{self.task}' needs backbone {' or '.join(allowed)}")
+        return self
 
     @model_validator(mode="after")
     def _samples_fit(self) -> TrainingSettings:

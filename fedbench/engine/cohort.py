@@ -92,13 +92,24 @@ def start_cohort(cell: Cell, method: Method[Any], problem: Problem, data: Sequen
     """
     networks = networks_of(method, cell)
     declared = [network.parameters() for network in networks]
-    alike = {name: p for name, p in declared[0].items() if all(p.shape == other[name].shape for other in declared)}
+    alike = _alike(networks, declared)
     parameters = initial_parameters(cell, alike)
     size = max(parameters_per_client(each) for each in declared)
     start = _Start(cell, task_named(method.training.task), method.training, problem, data, parameters)
-    packs = [start.pack(clients, networks[clients.start]) for clients in _packs(cell, size)]
+    packs = [start.pack(clients, networks[clients.start]) for clients in _packs(cell, size, start.task)]
     shared = tuple(name for name, p in alike.items() if not p.private and method.shares(name))
     return Cohort(cell, start.task, method.training, parameters, shared, size, packs)
+
+
+def _alike(networks: Sequence[Network], declared: Sequence[Mapping[str, Parameter]]) -> dict[str, Parameter]:
+    """Return what all clients have alike: everything if they have one network, else what isn't private."""
+    if all(network is networks[0] for network in networks):
+        return dict(declared[0])
+    return {
+        name: parameter
+        for name, parameter in declared[0].items()
+        if not parameter.private and all(parameter.shape == other[name].shape for other in declared)
+    }
 
 
 def networks_of(method: Method[Any], cell: Cell) -> list[Network]:
@@ -110,9 +121,10 @@ def networks_of(method: Method[Any], cell: Cell) -> list[Network]:
     return [first[shape] for shape in cell.shapes]
 
 
-def _packs(cell: Cell, size: int) -> list[range]:
-    """Return which clients are computed together; clients of other widths than the first's each alone."""
-    if len(set(cell.shapes)) > 1:
+def _packs(cell: Cell, size: int, task: Task) -> list[range]:
+    """Return which clients are computed together: each alone where widths differ, or the task gains nothing by it."""
+    alone = cell.device.type == "cpu" and len(cell.seeds) == 1 and not task.packs_on_cpu
+    if len(set(cell.shapes)) > 1 or alone:
         return [range(client, client + 1) for client in range(cell.clients)]
     return client_packs(cell.clients, size, len(cell.seeds), cell.device)
 

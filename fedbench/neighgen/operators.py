@@ -26,7 +26,7 @@ class Features:
         place = torch.repeat_interleave(torch.arange(len(nodes), device=nodes.device), length)
         before = torch.cumsum(length, 0) - length
         entry = torch.arange(len(place), device=nodes.device) + (start - before)[place]
-        return place, self.matrix.indices[entry].long(), self.matrix.values[entry]
+        return place, self.matrix.indices[entry].long(), self.matrix.numbers[entry]
 
 
 def features(
@@ -41,7 +41,7 @@ def features(
     coordinates = rows[present], graph.feature_columns[present], graph.feature_values[present]
     matrix = sparse_matrix(*coordinates, (len(chosen), width), dtype=dtype, device=device)
     owner = torch.from_numpy(np.sort(coordinates[0])).to(device)
-    squares = torch.zeros(len(chosen), dtype=dtype, device=device).index_add_(0, owner, matrix.values.square())
+    squares = torch.zeros(len(chosen), dtype=dtype, device=device).index_add_(0, owner, matrix.numbers.square())
     return Features(matrix, squares)
 
 

@@ -62,7 +62,7 @@ class Problem:
         """Return D^-1 (A + I) of the impaired graph with its generated neighbours."""
         owners = places(counts, self.settings.predicted_neighbours).cpu().numpy()
         edges = attach(self.impaired.edges, self.impaired.size, owners)
-        values = self.kept.values
+        values = self.kept.numbers
         return row_normalised(edges, self.impaired.size + len(owners), values.dtype, values.device)
 
     def feature_scale(self) -> float:

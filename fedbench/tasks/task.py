@@ -114,7 +114,11 @@ class Evaluator(Protocol):
 
 
 class Task(Protocol):
-    """A task."""
+    """A task. ``packs_on_cpu``: whether computing clients together is a gain on a CPU too."""
+
+    @property
+    def packs_on_cpu(self) -> bool:
+        """Tell whether clients are packed on a CPU."""
 
     def load(self, dataset_file: Path, partition_file: Path) -> Problem:
         """Read a data set and a partition.

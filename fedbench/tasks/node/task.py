@@ -22,6 +22,8 @@ from fedbench.tasks.task import Evaluator, Member, Place, Shape, Step
 class NodeTask:
     """Node classification."""
 
+    packs_on_cpu: bool = True
+
     def load(self, dataset_file: Path, partition_file: Path) -> NodeProblem:
         """Read a data set and a partition."""
         return load_problem(dataset_file, partition_file)

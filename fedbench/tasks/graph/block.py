@@ -1,0 +1,149 @@
+"""Batches of graphs of packed clients as the sparse matrices that a graph network multiplies with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from fedbench.kernels.sparse import SparseMatrix, from_rows
+from fedbench.tasks.graph.arrays import Chosen, ClientGraphs, choose
+from fedbench.tasks.graph.colours import Rows, indicator
+from fedbench.tasks.task import Place
+
+EVALUATED_SPLITS = ("val", "test")
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A batch of every packed client, see `fedbench.models.gin.GraphBatch`.
+
+    ``sizes``: nodes of each client, padded to ``slots``. ``labels`` int64[clients * graph_slots], -100 for padding.
+    ``between``: A + I, one matrix for all layers from 2 on, or one a layer.
+    """
+
+    sizes: tuple[int, ...]
+    slots: int
+    graph_sizes: tuple[int, ...]
+    graph_slots: int
+    first: SparseMatrix
+    degrees: Tensor
+    spread: SparseMatrix | None
+    between: tuple[SparseMatrix, ...]
+    pool: SparseMatrix
+    labels: Tensor
+
+    @property
+    def clients(self) -> int:
+        """Packed clients."""
+        return len(self.sizes)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the batch lives."""
+        return self.labels.device
+
+    def neighbours(self, layer: int) -> SparseMatrix:
+        """Return A + I for a layer, from 2 on."""
+        return self.between[min(layer - 2, len(self.between) - 1)]
+
+    def loss(self, logits: Tensor) -> Tensor:
+        """Return the mean negative log-likelihood over each client's graphs, [clients]; 0 where it has none."""
+        losses = torch.nn.functional.cross_entropy(logits.flatten(0, 1), self.labels, reduction="none")
+        counts = torch.tensor(self.graph_sizes, dtype=losses.dtype, device=self.device).clamp(min=1)
+        return losses.view(self.clients, -1).sum(1) / counts
+
+
+@dataclass(frozen=True)
+class GraphBlock:
+    """The packed clients' graphs, from which batches are made. ``clients``: seed-major."""
+
+    clients: Sequence[ClientGraphs]
+    place: Place
+
+    @cached_property
+    def train(self) -> list[np.ndarray]:
+        """Every client's training graphs."""
+        return [client.of_split("train") for client in self.clients]
+
+    def batch(self, graphs: Sequence[np.ndarray]) -> Batch:
+        """Return a batch of the chosen graphs of each client."""
+        parts = [Part.of(client, chosen) for client, chosen in zip(self.clients, graphs, strict=True)]
+        slots = max(len(part.chosen.rows) for part in parts)
+        graph_slots = max(len(part.chosen.labels) for part in parts)
+        rows = max(len(part.first) for part in parts)
+        coloured = any(part.colour is not None for part in parts)
+        spread = [indicator(part.colour_of_each(), rows) for part in parts] if coloured else None
+        passing = [Rows(p.chosen.start, p.chosen.neighbours, None, slots) for p in parts]
+        pooling = [Rows(p.chosen.nodes, np.arange(len(p.chosen.rows)), None, slots) for p in parts]
+        return Batch(
+            sizes=tuple(len(part.chosen.rows) for part in parts),
+            slots=slots,
+            graph_sizes=tuple(len(part.chosen.labels) for part in parts),
+            graph_slots=graph_slots,
+            first=self.matrix([part.first for part in parts], rows),
+            degrees=self.padded([part.degrees for part in parts], rows),
+            spread=self.matrix(spread, slots) if spread else None,
+            between=(self.matrix(passing, slots, symmetric=True),),
+            pool=self.matrix(pooling, graph_slots),
+            labels=self.labels([part.chosen.labels for part in parts], graph_slots),
+        )
+
+    def matrix(self, parts: Sequence[Rows], rows: int, *, symmetric: bool = False) -> SparseMatrix:
+        """Return the block-diagonal matrix of the clients' rows, each padded to ``rows`` empty ones."""
+        return from_rows(
+            [part.start for part in parts],
+            [part.columns for part in parts],
+            [part.values for part in parts],
+            (rows, max(part.width for part in parts)),
+            dtype=self.place.dtype,
+            device=self.place.device,
+            symmetric=symmetric,
+        )
+
+    def padded(self, columns: Sequence[np.ndarray], rows: int) -> Tensor:
+        """Return [clients, rows, 1]."""
+        out = np.zeros((len(columns), rows, 1))
+        for row, values in zip(out, columns, strict=True):
+            row[: len(values), 0] = values
+        return torch.from_numpy(out).to(dtype=self.place.dtype, device=self.place.device)
+
+    def labels(self, parts: Sequence[np.ndarray], slots: int) -> Tensor:
+        """Return int64[clients * slots], -100 (torch's word for "don't count") for padding."""
+        out = np.full((len(parts), slots), -100, dtype=np.int64)
+        for row, labels in zip(out, parts, strict=True):
+            row[: len(labels)] = labels
+        return torch.from_numpy(out.ravel()).to(self.place.device)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One client's graphs of a batch.
+
+    ``first``: rows of (A + I) X; ``degrees``: their row sums of A + I; ``colour``: a node's row among them, None where
+    rows are those of the nodes themselves.
+    """
+
+    chosen: Chosen
+    first: Rows
+    degrees: np.ndarray
+    colour: np.ndarray | None
+
+    @classmethod
+    def of(cls, client: ClientGraphs, graphs: np.ndarray) -> Part:
+        """Return a client's part of a batch."""
+        chosen = choose(client, graphs)
+        if not client.coloured:
+            return cls(chosen, client.gathered.take(chosen.rows), client.degrees[chosen.rows], None)
+        representative, colour = client.colours
+        present, local = np.unique(colour[chosen.rows], return_inverse=True)
+        nodes = representative[present]
+        return cls(chosen, client.gathered.take(nodes), client.degrees[nodes], local)
+
+    def colour_of_each(self) -> np.ndarray:
+        """Return every node's row among ``first``."""
+        return np.arange(len(self.chosen.rows)) if self.colour is None else self.colour

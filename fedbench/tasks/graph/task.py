@@ -1,0 +1,54 @@
+"""The graph task, as the engine sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fedbench.configuration.protocol import ModelSettings, TrainingSettings
+from fedbench.models.gin import GIN
+from fedbench.models.network import Network
+from fedbench.tasks.graph.arrays import ClientGraphs, GraphProblem, load_graphs
+from fedbench.tasks.graph.batches import steps
+from fedbench.tasks.graph.block import GraphBlock
+from fedbench.tasks.graph.evaluation import OnGraphs
+from fedbench.tasks.task import Evaluator, Member, Place, Shape, Step
+
+
+@dataclass(frozen=True)
+class GraphTask:
+    """Graph classification. On a CPU clients are computed one at a time: a batch fills the processor already."""
+
+    packs_on_cpu: bool = False
+
+    def load(self, dataset_file: Path, partition_file: Path) -> GraphProblem:
+        """Read a data set and a partition."""
+        return load_graphs(dataset_file, partition_file)
+
+    def network(self, shape: Shape, model: ModelSettings, **choices: Any) -> Network:
+        """Return the protocol's graph isomorphism network."""
+        if choices:
+            raise NotImplementedError(f"GIN with {', '.join(choices)}")
+        network: Network = GIN(shape.features, shape.classes, model)  # type: ignore[assignment]
+        return network
+
+    def pack(
+        self, data: Sequence[Sequence[ClientGraphs]], problem: GraphProblem, model: ModelSettings, place: Place
+    ) -> GraphBlock:
+        """Keep the clients' graphs side by side, seed-major."""
+        return GraphBlock([client for of_seed in data for client in of_seed], place)
+
+    def steps(
+        self, block: GraphBlock, training: TrainingSettings, members: Sequence[Member], round: int, epoch: int
+    ) -> Iterator[Step]:
+        """Yield batches of training graphs."""
+        return steps(block, training, members, round, epoch)
+
+    def evaluator(self, problem: GraphProblem, training: TrainingSettings, place: Place) -> Evaluator:
+        """Return the evaluation on clients' own graphs."""
+        return OnGraphs(len(training.model.hidden_widths))
+
+
+TASK = GraphTask()
