@@ -15,6 +15,7 @@ from torch import Tensor
 from fedbench.engine.cohort import Cohort, Pack
 from fedbench.errors import TrainingError
 from fedbench.methods.base import Method
+from fedbench.methods.exchange import LocalStep
 from fedbench.tasks.task import Step
 
 
@@ -61,7 +62,8 @@ def _active(step: Step, still: Tensor) -> list[bool]:
 def _step(local: LocalRound, step: Step, number: int, active: list[bool]) -> Tensor:
     cohort, pack, method = local.cohort, local.pack, local.method
     dropout = cohort.dropout_stream(pack, step.block, local.round, number)
-    loss = step.block.loss(pack.network.forward(pack.parameters, step.block, dropout))
+    context = LocalStep(pack.network, pack.parameters, step.block, dropout, pack.clients, local.memory, local.round)
+    loss = method.objective(context)
     total = loss.sum()
     penalty = method.penalty(cohort.by_client(pack.parameters), local.received, local.round)
     if penalty is not None:

@@ -30,17 +30,19 @@ def server_step(
 
     Args:
         method: says how they are mixed.
-        shared: parameters that are uploaded, name to [S, K, ...]; replaced by W . shared.
+        shared: parameters that are uploaded, name to [S, K, ...]; replaced by W . shared + kept * received.
         signals: what clients upload beside parameters, name to [S, K, ...].
         exchange: what else the server knows.
     """
     if not shared:
         return ServerStep(None, Traffic(), {})
     uploads = {**shared, **signals}
-    weights = method.mixing(uploads, exchange)
+    weights, kept = method.mixing(uploads, exchange), method.kept(uploads, exchange)
     diagnostics = method.diagnostics(uploads, exchange)
-    for stack in shared.values():
+    for name, stack in shared.items():
         mix(weights, stack)
+        if kept is not None:
+            stack.add_(kept.view(*kept.shape, *(1,) * (stack.dim() - 2)) * exchange.received[name])
     return ServerStep(weights, method.traffic(shared, signals, exchange), diagnostics)
 
 

@@ -1,9 +1,9 @@
 """What tells two federated methods apart: four answers, each FedAvg's unless a method says otherwise.
 
-1. What does a client train?      `Method.prepare` and `seen` (data), `network`, `penalty`, `corrected` (gradients),
-                                  `constrain` (parameters), `local_epochs`
-2. What leaves the client?        `Method.shares` (parameters), `Method.signals` (anything else)
-3. How does the server combine?   `Method.mixing`: new shared parameters = W . uploaded ones
+1. What does a client train?      `Method.prepare` and `seen` (data), `network`, `objective` and `penalty` (loss),
+                                  `corrected` (gradients), `constrain` (parameters), `local_epochs`
+2. What leaves the client?        `Method.shares` (parameters), `greetings` and `signals` (anything else)
+3. How does the server combine?   `Method.mixing`: new shared parameters = W . uploaded ones (+ what is `kept`)
 4. What is remembered?            `Method.memory`: whatever server and clients keep from round to round
 
 Stacks that methods see have leading axes [seeds S, clients K]: the clients of a cell, and the seeds that the engine
@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from fedbench.configuration.protocol import TrainingSettings
-from fedbench.methods.exchange import Cell, Exchange, Preparation, Traffic, Trained
+from fedbench.methods.exchange import Cell, Exchange, LocalStep, Preparation, Traffic, Trained
 from fedbench.methods.weights import uniform_rows
 from fedbench.models.masks import is_mask
 from fedbench.models.network import Network
@@ -40,7 +40,7 @@ class Method(Generic[S]):
 
     Class attributes: ``Settings``, the model of the method's own settings; ``source``, what to cite; ``pooled``,
     whether one model is trained on all clients' data; ``anchored``, whether `penalty` or the server needs the shared
-    parameters as clients received them.
+    parameters as clients received them; ``greets``, whether clients measure the model they received (`greetings`).
 
     Args:
         settings: the method's own settings.
@@ -51,6 +51,7 @@ class Method(Generic[S]):
     source: ClassVar[str] = ""
     pooled: ClassVar[bool] = False
     anchored: ClassVar[bool] = False
+    greets: ClassVar[bool] = False
 
     def __init__(self, settings: S, training: TrainingSettings) -> None:
         self.settings = settings
@@ -77,6 +78,10 @@ class Method(Generic[S]):
     def seen(self, block: Any, clients: range, memory: Any) -> Any:
         """Return the clients' data as they see it in this round: what other clients sent included."""
         return block
+
+    def objective(self, training: LocalStep) -> Tensor:
+        """Return each client's loss on a step's data, [S * k], before `penalty`."""
+        return training.block.loss(training.network.forward(training.parameters, training.block, training.dropout))
 
     def penalty(self, local: Parameters, received: Parameters, round: int) -> Tensor | None:
         """Return what is added to each client's loss, [S, k], or None.
@@ -115,6 +120,16 @@ class Method(Generic[S]):
         """
         return not is_mask(parameter)
 
+    def greetings(self, trained: Trained) -> dict[str, Tensor]:
+        """Return what clients measure on the model they received, uploaded with their signals, name to [S, k, ...].
+
+        Asked of methods that are ``greets``.
+
+        Args:
+            trained: the clients before their local steps of the round.
+        """
+        return {}
+
     def signals(self, trained: Trained) -> dict[str, Tensor]:
         """Return what clients upload beside parameters, name to [S, k, ...]."""
         return {}
@@ -129,6 +144,13 @@ class Method(Generic[S]):
             exchange: the cell, the round, the memory (which may be changed), and what clients had received.
         """
         return uniform_rows(exchange.cell)
+
+    def kept(self, uploads: Parameters, exchange: Exchange) -> Tensor | None:
+        """Return how much of what they had received clients keep, [S, K]; it is added to W . uploaded. None: nothing.
+
+        Needs ``anchored``. With W it makes any affine server step, such as w - sum_k a_k (w - w_k).
+        """
+        return None
 
     def traffic(self, shared: Parameters, signals: Parameters, exchange: Exchange) -> Traffic:
         """Return the bytes of all clients in a round: shared parameters both ways, signals up."""

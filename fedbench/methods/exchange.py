@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from fedbench.kernels.dropout import DropoutStream
 from fedbench.models.network import Network
 from fedbench.models.parameters import Parameters
 from fedbench.tasks.task import Shape
@@ -66,6 +67,29 @@ class Preparation:
     data: Sequence[Sequence[Any]]
     traffic: Traffic = Traffic()
     diagnostics: Sequence[dict[str, Any]] = ()
+
+
+@dataclass(frozen=True)
+class LocalStep:
+    """One local step of packed clients.
+
+    Args:
+        network: theirs.
+        parameters: being trained, name to [S * k, ...].
+        block: the step's data.
+        dropout: its dropout masks.
+        clients: who they are.
+        memory: the method's.
+        round: communication round, from 1.
+    """
+
+    network: Network
+    parameters: Parameters
+    block: Any
+    dropout: DropoutStream
+    clients: range
+    memory: Any
+    round: int
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,14 @@ from torch import Tensor
 
 from fedbench.configuration.protocol import TrainingSettings
 from fedbench.engine import packing
+from fedbench.engine import run as engine
 from fedbench.engine.optimisers import AdamSettings, StackedAdam
 from fedbench.engine.run import run
 from fedbench.errors import DataError, TrainingError
 from fedbench.methods.base import Method
-from fedbench.methods.exchange import Cell
-from fedbench.methods.fedavg import FedAvgSettings
+from fedbench.methods.exchange import Cell, Exchange, Trained
+from fedbench.methods.fedavg import FedAvg, FedAvgSettings
+from fedbench.methods.weights import uniform_rows
 from fedbench.tasks.node.block import pack
 from fedbench.tasks.task import Place
 from tests.reference.match import method_of, run_plain, series, variants
@@ -180,3 +182,45 @@ def test_evaluation_after_the_download_uses_what_was_downloaded() -> None:
     later = training | {"evaluated_after": "download"}
     assert np.array_equal(*(accuracies(method_of("local", "default", t)) for t in (training, later)))
     assert not np.array_equal(*(accuracies(method_of("fedavg", "default", t)) for t in (training, later)))
+
+
+class Stubborn(Method[Any]):
+    """A server step 2/3 received + 1/3 mean of uploaded; clients say how well the received model does."""
+
+    anchored = True
+    greets = True
+
+    def greetings(self, trained: Trained) -> dict[str, Tensor]:
+        logits = trained.network.forward(trained.packed, trained.block, None)
+        return {"met": trained.block.loss(logits).view(len(logits) // len(trained.clients), -1)}
+
+    def mixing(self, uploads: Any, exchange: Exchange) -> Tensor:
+        exchange.memory.append(uploads["met"].clone())
+        return uniform_rows(exchange.cell) / 3
+
+    def kept(self, uploads: Any, exchange: Exchange) -> Tensor:
+        return torch.full((len(exchange.cell.seeds), exchange.cell.clients), 2 / 3, dtype=exchange.cell.dtype)
+
+    def memory(self, cell: Cell, data: Any, shared: Any) -> list[Tensor]:
+        return [{name: stack.clone() for name, stack in shared.items()}]  # type: ignore[list-item]
+
+
+def test_clients_can_keep_some_of_what_they_received_and_greet_it() -> None:
+    problem, training = (
+        toy_problem(),
+        TrainingSettings.model_validate(SMALL | {"rounds": 1, "model": {"width": 8, "dropout": 0.0}}),
+    )
+    method, plain = Stubborn(FedAvgSettings(), training), FedAvg(FedAvgSettings(), training)
+    found = [_after_one_round(each, problem) for each in (method, plain)]
+    start = found[0].memory[0]
+    for name, stack in found[0].cohort.uploads().items():
+        expected = start[name] * 2 / 3 + found[1].cohort.uploads()[name] / 3
+        assert torch.allclose(stack, expected, atol=1e-12), name
+    # With one step a round and no dropout, what a client meets is the loss of its step.
+    assert np.allclose(found[0].memory[1][0], series(found[0].outcome.history, "train", "loss")[0])
+
+
+def _after_one_round(method: Method[Any], problem: Any) -> Any:
+    running = engine._start(method, problem, (0,), DOUBLE)
+    engine._round(running, 1)
+    return running
