@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fedbench.configuration.protocol import ModelSettings, TrainingSettings
+from fedbench.errors import ConfigurationError
 from fedbench.models.gin import GIN
 from fedbench.models.network import Network
 from fedbench.tasks.graph.arrays import ClientGraphs, GraphProblem, load_graphs
@@ -30,7 +31,11 @@ class GraphTask:
     def network(self, shape: Shape, model: ModelSettings, **choices: Any) -> Network:
         """Return the protocol's graph isomorphism network."""
         if choices:
-            raise NotImplementedError(f"GIN with {', '.join(choices)}")
+            raise ConfigurationError(
+                "make a client's network for graph classification",
+                found=f"a method with {' and '.join(choices)} of its own",
+                allowed="methods that take the protocol's GIN, or bring a network",
+            )
         network: Network = GIN(shape.features, shape.classes, model)  # type: ignore[assignment]
         return network
 

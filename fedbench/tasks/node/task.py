@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from fedbench.configuration.protocol import ModelSettings, TrainingSettings
 from fedbench.models.gnn import GNN
@@ -28,9 +27,7 @@ class NodeTask:
         """Read a data set and a partition."""
         return load_problem(dataset_file, partition_file)
 
-    def network(
-        self, shape: Shape, model: ModelSettings, head: Head | None = None, masks: Masks | None = None, **_: Any
-    ) -> GNN:
+    def network(self, shape: Shape, model: ModelSettings, head: Head | None = None, masks: Masks | None = None) -> GNN:
         """Return the protocol's graph network; its ``masks`` and ``apv``, where set, go before the method's choice."""
         if model.masks is not None:
             masks = (masks or Masks()) if model.masks else None
