@@ -22,7 +22,7 @@ STAND_IN = """#!/bin/sh
 echo "$@ CUDA_VISIBLE_DEVICES=$CUDA_VISIBLE_DEVICES node=$SLURMD_NODENAME" >> calls.log
 command=$1 name=$2
 while [ $# -gt 0 ]; do
-    case $1 in --out) out=$2 ;; --csv) csv=$2 ;; --markdown) markdown=$2 ;; esac
+    case $1 in --out) out=$2 ;; --csv) csv=$2 ;; --markdown) markdown=$2 ;; --table) table=$2 ;; esac
     shift
 done
 case $command in
@@ -35,7 +35,7 @@ case $command in
         echo trained >> calls.log
         echo record > "$out"; echo header > "${out%.parquet}.json" ;;
     table) for suffix in csv tex md; do echo table > "$out/$name.$suffix"; done ;;
-    figure) for suffix in png pdf; do echo figure > "$out/$name.$suffix"; done ;;
+    figure) for suffix in png pdf; do echo figure > "$out/$name${table:+-$table}.$suffix"; done ;;
 esac
 """
 

@@ -23,13 +23,13 @@ def test_the_command_line(tree, config, message):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("seeds: 2", "seeds: 2\nsedes: 3", "unknown key 'sedes' (did you mean 'seeds'?)"),
+        ("\nseeds: 2", "\nseeds: 2\nsedes: 3", "unknown key 'sedes' (did you mean 'seeds'?)"),
         ("[cora-mini]", "[cora-mimi]", "cora-mimi.yaml (did you mean 'cora-mini'?)"),
         ("[metis-3]", "[meits-3]", "meits.yaml (did you mean 'metis'?)"),
         ("[metis-3]", "[metis-three]", "a name that doesn't follow the pattern"),
         ("protocol: smoke", "protocol: smoky", "did you mean 'smoke'?"),
         ("fedaux-table1:", "fedaux-tabel1:", "did you mean 'fedaux-table1'?"),
-        ("seeds: 2", "seeds: 0", "greater than or equal to 1"),
+        ("\nseeds: 2", "\nseeds: 0", "greater than or equal to 1"),
     ],
 )
 def test_a_suite(tree, old, new, message):
