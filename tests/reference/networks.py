@@ -1,4 +1,4 @@
-"""The clients' networks as ordinary modules on PyG's GCNConv."""
+"""The clients' networks as ordinary modules on PyG's convolutions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
-from torch_geometric.nn import GCNConv, SAGEConv
+from torch_geometric.nn import GCNConv, GINConv, SAGEConv, global_add_pool
 
 
 class PlainGCN(nn.Module):
@@ -36,6 +36,29 @@ class PlainGCN(nn.Module):
     def forward(self, x: Tensor, edges: Tensor, keep: list[Tensor] | None = None, scale: float = 1.0) -> Tensor:
         h = self.hidden(x, edges, keep, scale)
         return self.readout(h, edges) if isinstance(self.readout, GCNConv) else self.readout(h)
+
+
+class PlainGIN(nn.Module):
+    """Input layer, GIN convolutions, sum over a graph's nodes, post layer, classifier."""
+
+    def __init__(self, features: int, classes: int, layers: int, width: int) -> None:
+        super().__init__()
+        self.input = nn.Linear(features, width)
+        mlps = [nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, width)) for _ in range(layers)]
+        self.convs = nn.ModuleList(GINConv(mlp) for mlp in mlps)
+        self.post = nn.Linear(width, width)
+        self.classifier = nn.Linear(width, classes)
+
+    def forward(
+        self, x: Tensor, edges: Tensor, graph: Tensor, keep: list[Tensor] | None = None, scale: float = 1.0
+    ) -> Tensor:
+        x = self.input(x)
+        for layer, conv in enumerate(self.convs):
+            x = torch.relu(conv(x, edges))
+            x = x if keep is None else x * keep[layer] * scale
+        x = torch.relu(self.post(global_add_pool(x, graph)))
+        x = x if keep is None else x * keep[-1] * scale
+        return self.classifier(x)
 
 
 class Masked(nn.Module):

@@ -1,27 +1,37 @@
-"""What plain programs of methods are made of, and where they are found: ``tests/reference/methods/<name>.py``."""
+"""What plain programs of methods are made of, and where they are found: ``tests/reference/methods/<name>.py``.
+
+A plan's file holds ``plan(settings, shape)``, and where it needs them ``TASKS``, the tasks that the method is for
+(absent: node), ``SMALL``, settings that make it small enough for tests, and ``CASES``, settings to compare beside the
+configured variants.
+"""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from tests.reference import methods
+from tests.reference.clients import Client
 from tests.reference.federation import Plan
-from tests.reference.networks import Masked, PlainFedAux, PlainGCN
+from tests.reference.networks import Masked, PlainFedAux, PlainGCN, PlainGIN
 
 Settings = Any
 Shape = dict[str, Any]
-"""features, classes, layers, width, readout, backbone, apv, masks, proxy, problem, seed."""
+"""task, features, classes, layers, width, readout, backbone, apv, masks, dtype, client; and of the cell proxy, problem,
+seed, rounds, training. A plan gets the first client's, its ``make`` each client's own."""
+PRIVATE = ("masks.", "input.", "post.", "classifier.")
+"""Masks, and the ends of a graph network."""
 
 
 def everything(name: str) -> bool:
-    """Everything that may leave a client: masks never do."""
-    return not name.startswith("masks.")
+    """Everything that may leave a client."""
+    return not name.startswith(PRIVATE)
 
 
 def nothing(name: str) -> bool:
@@ -30,6 +40,16 @@ def nothing(name: str) -> bool:
 
 def average(modules: list[nn.Module]) -> Tensor:
     return torch.full((len(modules), len(modules)), 1.0 / len(modules), dtype=torch.float64)
+
+
+def sizes(weights: str, graphs: list[Client]) -> list[float]:
+    """Return the clients' sizes as a setting ``weights`` counts them; a data point is a node or a graph."""
+    counts: dict[str, Callable[[Client], float]] = {
+        "uniform": lambda graph: 1.0,
+        "nodes": lambda graph: float(len(graph.y)),
+        "train_nodes": lambda graph: float((graph.split == 0).sum()),
+    }
+    return [counts[weights](graph) for graph in graphs]
 
 
 def softmax_of_cosines(vectors: list[Tensor], scale: float) -> Tensor:
@@ -42,6 +62,8 @@ def softmax_of_cosines(vectors: list[Tensor], scale: float) -> Tensor:
 
 def plain(shape: Shape) -> nn.Module:
     """The protocol's network, with masks if the protocol says so."""
+    if shape["task"] == "graph":
+        return PlainGIN(shape["features"], shape["classes"], shape["layers"], shape["width"])
     return Masked(bare(shape)) if shape["masks"] else bare(shape)
 
 
@@ -63,13 +85,25 @@ def plan_names() -> set[str]:
     return {module.name for module in pkgutil.iter_modules(methods.__path__)}
 
 
+def _module(name: str) -> ModuleType:
+    return importlib.import_module(f"tests.reference.methods.{name}")
+
+
 def plan_of(name: str) -> Callable[[Settings, Shape], Plan]:
-    module = importlib.import_module(f"tests.reference.methods.{name}")
-    found: Callable[[Settings, Shape], Plan] = module.plan
+    found: Callable[[Settings, Shape], Plan] = _module(name).plan
     return found
 
 
+def tasks_of(name: str) -> tuple[str, ...]:
+    """Return the tasks that a method is for."""
+    return getattr(_module(name), "TASKS", ("node",))
+
+
+def cases_of(name: str) -> list[dict[str, Any]]:
+    """Return the further settings to compare."""
+    return list(getattr(_module(name), "CASES", ()))
+
+
 def small_settings(name: str) -> dict[str, Any]:
-    """Return what makes a method small enough for tests: ``SMALL`` of its plain program's module, if any."""
-    module = importlib.import_module(f"tests.reference.methods.{name}")
-    return dict(getattr(module, "SMALL", {}))
+    """Return what makes a method small enough for tests."""
+    return dict(getattr(_module(name), "SMALL", {}))

@@ -20,8 +20,7 @@ from fedbench.tasks.graph.block import GraphBlock
 from fedbench.tasks.graph.colours import Rows, distinct, indicator, summed_rows
 from fedbench.tasks.graph.evaluation import compressed
 from fedbench.tasks.task import Place
-from tests.reference.match import series
-from tests.tasks.plain_graphs import federate
+from tests.reference.match import run_plain, series
 from tests.tasks.toy_graphs import toy_graphs
 
 DOUBLE = Place(torch.float64)
@@ -36,10 +35,10 @@ def training(**changes: Any) -> TrainingSettings:
 @pytest.mark.parametrize("changes", [{}, {"model": {"layers": 3}}, {"local_epochs": 2}, {"model": {"dropout": 0.0}}])
 def test_fedavg_equals_a_plain_program(changes: dict[str, Any]) -> None:
     problem, chosen = toy_graphs(), training(**changes)
-    losses, accuracies = federate(problem, chosen, 3)
-    ours = run(build("fedavg", {"weights": "train_nodes"}, chosen), problem, (3,), DOUBLE)
-    assert np.allclose(series(ours.history, "train", "loss"), losses, atol=1e-9, rtol=0)
-    assert np.allclose(series(ours.history, "test", "accuracy"), accuracies)
+    method = build("fedavg", {"weights": "train_nodes"}, chosen)
+    ours, plain = run(method, problem, (3,), DOUBLE), run_plain(method, "fedavg", problem, 3, DOUBLE)
+    assert np.allclose(series(ours.history, "train", "loss"), plain.loss, atol=1e-9, rtol=0)
+    assert np.allclose(series(ours.history, "test", "accuracy"), plain.accuracy["test"])
 
 
 def test_only_the_convolutions_leave_a_client() -> None:

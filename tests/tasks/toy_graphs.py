@@ -8,12 +8,19 @@ from fedbench.tasks.graph.arrays import GraphProblem
 
 
 def toy_graphs(
-    widths: tuple[int, ...] = (3, 5, 4), classes: tuple[int, ...] = (2, 3, 2), graphs: int = 15, seed: int = 0
+    widths: tuple[int, ...] = (3, 5, 4),
+    classes: tuple[int, ...] = (2, 3, 2),
+    graphs: int | tuple[int, ...] = 15,
+    seed: int = 0,
 ) -> GraphProblem:
-    """Random graphs of 1 to 9 nodes; one-hot features, but for the last client, whose features are continuous."""
+    """Random graphs of 1 to 9 nodes; one-hot features, but for the last client, whose features are continuous.
+
+    ``graphs``: of each client, one number or one a client; all but 6 of them are for training.
+    """
     random = np.random.default_rng(seed)
-    sizes = random.integers(1, 10, len(widths) * graphs)
-    owner = np.repeat(np.arange(len(widths)), graphs)
+    counts = (graphs,) * len(widths) if isinstance(graphs, int) else graphs
+    owner = np.repeat(np.arange(len(widths)), counts)
+    sizes = random.integers(1, 10, len(owner))
     nodes = np.concatenate([[0], np.cumsum(sizes)])
     edges, ends, indptr, columns, values = [], [0], [0], [], []
     for g, size in enumerate(sizes):
@@ -38,7 +45,7 @@ def toy_graphs(
         "edge_indptr": np.array(ends),
         "y": np.array([random.integers(0, classes[owner[g]]) for g in range(len(sizes))]),
     }
-    split = np.concatenate([random.permutation([0] * (graphs - 6) + [1] * 3 + [2] * 3) for _ in widths])
+    split = np.concatenate([random.permutation([0] * (count - 6) + [1] * 3 + [2] * 3) for count in counts])
     partition = {"client": owner, "graph": np.arange(len(sizes)), "split": split.astype(np.int8)}
     about = {"clients": len(widths), "features": list(widths), "classes": list(classes)}
     return GraphProblem(data, partition, about)

@@ -30,10 +30,11 @@ class GraphTask:
 
     def network(self, shape: Shape, model: ModelSettings, **choices: Any) -> Network:
         """Return the protocol's graph isomorphism network."""
+        choices |= {name: True for name in ("masks", "apv") if getattr(model, name)}
         if choices:
             raise ConfigurationError(
                 "make a client's network for graph classification",
-                found=f"a method with {' and '.join(choices)} of its own",
+                found=f"{' and '.join(choices)}, asked for by the method or the protocol",
                 allowed="methods that take the protocol's GIN, or bring a network",
             )
         network: Network = GIN(shape.features, shape.classes, model)  # type: ignore[assignment]

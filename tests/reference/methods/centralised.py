@@ -6,4 +6,4 @@ from tests.reference.plans import Plan, Settings, Shape, nothing, plain
 
 
 def plan(settings: Settings, shape: Shape) -> Plan:
-    return Plan(lambda: plain(shape), nothing)
+    return Plan(plain, nothing)

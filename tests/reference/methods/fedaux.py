@@ -9,7 +9,7 @@ from tests.reference.plans import Plan, Settings, Shape, everything, masked, sof
 
 
 def plan(settings: Settings, shape: Shape) -> Plan:
-    def make() -> nn.Module:
+    def make(own: Shape) -> nn.Module:
         size = (shape["features"], shape["classes"], shape["layers"])
         if settings.hard_sort:
             size_of_kernel = settings.hard_kernel_size

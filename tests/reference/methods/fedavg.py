@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
-from tests.reference.plans import Plan, Settings, Shape, average, everything, plain
+import torch
+from torch import Tensor
+
+from tests.reference.federation import Seen
+from tests.reference.plans import Plan, Settings, Shape, everything, plain, sizes
+
+TASKS = ("node", "graph")
+CASES = ({"weights": "train_nodes"},)
 
 
 def plan(settings: Settings, shape: Shape) -> Plan:
-    return Plan(lambda: plain(shape), everything, average)
+    def combine(seen: Seen) -> Tensor:
+        size = torch.tensor(sizes(getattr(settings, "weights", "uniform"), seen.graphs), dtype=torch.float64)
+        return (size / size.sum()).expand(len(size), len(size))
+
+    return Plan(plain, everything, combine_seen=combine)

@@ -77,7 +77,7 @@ def plan(settings: Settings, shape: Shape) -> Plan:
     made: list[Expanded] = []
     rounds: list[int] = []
 
-    def make() -> Expanded:
+    def make(own: Shape) -> Expanded:
         module = Expanded(
             shape["features"], shape["classes"], shape["layers"], shape["width"], shape["readout"], shape["backbone"]
         )

@@ -25,7 +25,7 @@ def plan(settings: Settings, shape: Shape) -> Plan:
                 weights[k, j] = surety[j] / sum(surety[i] for i in others)
         return weights
 
-    return Plan(lambda: plain(shape), everything, combine_seen=combine)
+    return Plan(plain, everything, combine_seen=combine)
 
 
 def client_labels(settings: Settings, module: nn.Module, graph: Graph, classes: int) -> tuple[Tensor, Tensor]:

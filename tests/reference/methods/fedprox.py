@@ -7,10 +7,12 @@ from torch import Tensor, nn
 from tests.reference.federation import State
 from tests.reference.plans import Plan, Settings, Shape, average, everything, plain
 
+TASKS = ("node", "graph")
+
 
 def plan(settings: Settings, shape: Shape) -> Plan:
     def penalty(module: nn.Module, received: State, round: int) -> Tensor:
         own = dict(module.named_parameters())
         return settings.mu / 2 * sum(((own[n] - received[n]) ** 2).sum() for n in received)
 
-    return Plan(lambda: plain(shape), everything, average, penalty)
+    return Plan(plain, everything, average, penalty)

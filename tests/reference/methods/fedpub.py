@@ -33,4 +33,4 @@ def plan(settings: Settings, shape: Shape) -> Plan:
         return softmax_of_cosines([embedding(m) for m in modules], settings.tau)
 
     acting = penalty if settings.penalties_act else None
-    return Plan(lambda: Masked(bare(shape), settings.mask_threshold), everything, combine, acting)
+    return Plan(lambda own: Masked(bare(own), settings.mask_threshold), everything, combine, acting)

@@ -9,5 +9,5 @@ SMALL = {"neighgen": {"generator_widths": [8, 16], "generator_epochs": 2, "feder
 
 def plan(settings: Settings, shape: Shape) -> Plan:
     if settings.share:
-        return Plan(lambda: plain(shape), everything, average)
-    return Plan(lambda: plain(shape), nothing)
+        return Plan(plain, everything, average)
+    return Plan(plain, nothing)

@@ -9,7 +9,10 @@ import torch
 from torch import Tensor
 
 from tests.reference.federation import Seen
-from tests.reference.plans import Plan, Settings, Shape, everything, plain
+from tests.reference.plans import Plan, Settings, Shape, everything, plain, sizes
+
+TASKS = ("node", "graph")
+CASES = ({"burn_in": 2, "relative": True, "eps1": 2.0, "eps2": 0.1, "weights": "train_nodes"},)
 
 Similarity = Callable[[int, int], float]
 
@@ -33,7 +36,7 @@ def plan(settings: Settings, shape: Shape) -> Plan:
             clusters.extend(cheapest_cut(cluster, similarity) if due else [cluster])
         return within(clusters, settings, seen)
 
-    return Plan(lambda: plain(shape), everything, combine_seen=combine)
+    return Plan(plain, everything, combine_seen=combine)
 
 
 def updates(seen: Seen) -> list[Tensor]:
@@ -77,12 +80,7 @@ def cheapest_cut(cluster: list[int], similarity: Similarity) -> list[list[int]]:
 
 
 def within(clusters: list[list[int]], settings: Settings, seen: Seen) -> Tensor:
-    counts = {
-        "uniform": lambda graph: 1.0,
-        "nodes": lambda graph: float(len(graph.y)),
-        "train_nodes": lambda graph: float((graph.split == 0).sum()),
-    }
-    size = [counts[settings.weights](graph) for graph in seen.graphs]
+    size = sizes(settings.weights, seen.graphs)
     weights = torch.zeros(len(size), len(size), dtype=torch.float64)
     for cluster in clusters:
         for k in cluster:

@@ -11,6 +11,10 @@ from tests.reference.federation import Seen
 from tests.reference.methods.gcfl import cheapest_cut, disagree, start, thresholds, updates, within
 from tests.reference.plans import Plan, Settings, Shape, everything, plain
 
+TASKS = ("node", "graph")
+OFTEN = {"burn_in": 2, "window": 3, "relative": True, "eps1": 2.0, "eps2": 0.1}
+CASES = (OFTEN | {"weights": "train_nodes"}, OFTEN | {"series": "update_norm", "standardise": True})
+
 
 def plan(settings: Settings, shape: Shape) -> Plan:
     clusters: list[list[int]] = []
@@ -33,13 +37,16 @@ def plan(settings: Settings, shape: Shape) -> Plan:
                 clusters.append(cluster)
         return within(clusters, settings, seen)
 
-    return Plan(lambda: plain(shape), everything, combine_seen=combine)
+    return Plan(plain, everything, combine_seen=combine)
 
 
 def norms(settings: Settings, seen: Seen, changes: list[Tensor]) -> list[float]:
     if settings.series == "update_norm":
         return [float(change.norm()) for change in changes]
-    return [float(sum((p.grad**2).sum() for p in module.parameters()) ** 0.5) for module in seen.modules]
+    return [
+        float(sum((p.grad**2).sum() for name, p in module.named_parameters() if everything(name)) ** 0.5)
+        for module in seen.modules
+    ]
 
 
 def cut(cluster: list[int], rounds: list[list[float]], standardise: bool) -> list[list[int]]:

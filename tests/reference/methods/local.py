@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from tests.reference.plans import Plan, Settings, Shape, nothing, plain
 
+TASKS = ("node", "graph")
+
 
 def plan(settings: Settings, shape: Shape) -> Plan:
-    return Plan(lambda: plain(shape), nothing)
+    return Plan(plain, nothing)

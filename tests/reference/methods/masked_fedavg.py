@@ -6,4 +6,4 @@ from tests.reference.plans import Plan, Settings, Shape, average, bare, everythi
 
 
 def plan(settings: Settings, shape: Shape) -> Plan:
-    return Plan(lambda: masked(shape, bare(shape), settings.mask_threshold), everything, average)
+    return Plan(lambda own: masked(own, bare(own), settings.mask_threshold), everything, average)

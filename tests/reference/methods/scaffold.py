@@ -9,6 +9,8 @@ from tests.reference.plans import Plan, Settings, Shape, average, everything, pl
 
 State = dict[str, Tensor]
 
+TASKS = ("node", "graph")
+
 
 def plan(settings: Settings, shape: Shape) -> Plan:
     server: State = {}
@@ -16,9 +18,9 @@ def plan(settings: Settings, shape: Shape) -> Plan:
     seen: dict[int, list[State]] = {}
 
     def corrected(module: nn.Module, client: int, round: int, epoch: int) -> None:
-        raw = {name: p.grad.clone() for name, p in module.named_parameters()}
-        seen.setdefault(client, []).append(raw)
-        for name, p in module.named_parameters():
+        leaving = {name: p for name, p in module.named_parameters() if everything(name)}
+        seen.setdefault(client, []).append({name: p.grad.clone() for name, p in leaving.items()})
+        for name, p in leaving.items():
             if server:
                 p.grad += server[name] - own[client][name]
 
@@ -30,4 +32,4 @@ def plan(settings: Settings, shape: Shape) -> Plan:
         seen.clear()
         return average(modules)
 
-    return Plan(lambda: plain(shape), everything, combine, corrected=corrected)
+    return Plan(plain, everything, combine, corrected=corrected)
