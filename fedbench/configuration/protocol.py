@@ -12,14 +12,23 @@ from fedbench.configuration.merge import merged
 from fedbench.settings import Settings, parse, read_yaml
 
 
+class EmbeddingSettings(Settings):
+    """Tables of user and item vectors, recommendation only; their width is the model's."""
+
+    deviation: float = Field(0.1, gt=0, description="of the initial vectors' normal distribution")
+    frequencies: int = Field(128, ge=1, description="LGCN: Phi, the lowest frequencies of the client's graph it keeps")
+
+
 class ModelSettings(Settings):
     """The client network every method of a table uses unless its variant says otherwise."""
 
-    backbone: Literal["gcn", "sage", "gin"] = Field(
-        "gcn", description="graph convolution: GCN, or GraphSAGE with means; of graph classification: GIN"
+    backbone: Literal["gcn", "sage", "gin", "mf", "lightgcn", "ngcf", "lgcn"] = Field(
+        "gcn",
+        description="graph convolution: GCN, or GraphSAGE with means; of graph classification: GIN; of recommendation: "
+        "matrix factorisation (no convolution), LightGCN, NGCF, or LGCN's low-pass convolution",
     )
     layers: int = Field(2, ge=1, description="graph convolutions")
-    width: int | tuple[int, ...] = Field(128, description="hidden width d', or one a layer")
+    width: int | tuple[int, ...] = Field(128, description="hidden width d', or one a layer; of vectors: one number")
     dropout: float = Field(0.5, ge=0, lt=1, description="after every hidden activation")
     readout: Literal["linear", "convolution"] = Field(
         "linear", description="last layer: a linear classifier (FED-PUB's code), or a convolution (Kipf & Welling)"
@@ -29,6 +38,7 @@ class ModelSettings(Settings):
         False,
         description="FedAux's projection vector and kernel average in front of any method's classifier (figure 4)",
     )
+    embedding: EmbeddingSettings = EmbeddingSettings()
 
     @property
     def hidden_widths(self) -> tuple[int, ...]:
@@ -47,13 +57,26 @@ class ModelSettings(Settings):
         return self
 
 
+class RankingSettings(Settings):
+    """What a local step of recommendation minimises."""
+
+    loss: Literal["bpr"] = Field("bpr", description="-ln sigmoid(score of a pair - score of one not taken)")
+    negatives: int = Field(1, ge=1, description="items not taken, drawn evenly for each pair")
+    l2: float = Field(1e-4, ge=0, description="times half the squared untransformed vectors of a batch, a pair")
+
+
+TASK_BACKBONES = {"node": ("gcn", "sage"), "graph": ("gin",), "rec": ("mf", "lightgcn", "ngcf", "lgcn")}
+
+
 class TrainingSettings(Settings):
     """One cell's schedule, optimiser, and how its accuracy is read off."""
 
-    task: Literal["node", "graph"] = "node"
+    task: Literal["node", "graph", "rec"] = "node"
     rounds: int = Field(100, ge=1)
     local_epochs: int = Field(1, ge=1)
-    batch_size: int | None = Field(None, ge=1, description="training nodes a local step; null: all in one step")
+    batch_size: int | None = Field(
+        None, ge=1, description="training nodes (graphs, pairs) a step; null: all in one step"
+    )
     neighbour_samples: tuple[int, ...] | None = Field(
         None, description="GraphSAGE: neighbours drawn per node and layer in training, with replacement; null: all"
     )
@@ -70,12 +93,23 @@ class TrainingSettings(Settings):
         description="each client's own nodes in its own subgraph, or all clients' nodes in the whole graph (FedSage)",
     )
     model: ModelSettings = ModelSettings()
+    ranking: RankingSettings = RankingSettings()
 
     @model_validator(mode="after")
     def _backbone_fits(self) -> TrainingSettings:
-        allowed = {"node": ("gcn", "sage"), "graph": ("gin",)}[self.task]
+        allowed = TASK_BACKBONES[self.task]
         if self.model.backbone not in allowed:
             raise ValueError(f"task '{self.task}' needs backbone {' or '.join(allowed)}")
+        return self
+
+    @model_validator(mode="after")
+    def _task_has_it(self) -> TrainingSettings:
+        if self.task != "rec" and (self.ranking, self.model.embedding) != (RankingSettings(), EmbeddingSettings()):
+            raise ValueError("ranking and model.embedding are settings of the task 'rec'")
+        if self.task == "rec" and (self.evaluated_on != "client" or not isinstance(self.model.width, int)):
+            raise ValueError("task 'rec' needs evaluated_on 'client', and one number as width")
+        if self.task == "rec" and (self.model.dropout or self.model.masks or self.model.apv):
+            raise ValueError("task 'rec' has no dropout, masks or apv: set model.dropout to 0")
         return self
 
     @model_validator(mode="after")

@@ -13,12 +13,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from fedbench.configuration.protocol import TrainingSettings
 from fedbench.engine.optimisers import Optimiser, optimiser_of
 from fedbench.engine.packing import client_packs
+from fedbench.engine.rows import RowTable, initial_rows
 from fedbench.kernels.dropout import DropoutStream, client_keys
 from fedbench.methods.base import Method
 from fedbench.methods.exchange import Cell
@@ -65,6 +67,7 @@ class Cohort:
     shared: tuple[str, ...]
     size: int
     packs: list[Pack]
+    rows: Mapping[str, RowTable]
 
     def by_client(self, stacks: Parameters) -> dict[str, Tensor]:
         """Return stacks [S * k, ...] as views [S, k, ...]."""
@@ -98,13 +101,27 @@ def start_cohort(cell: Cell, method: Method[Any], problem: Problem, data: Sequen
     start = _Start(cell, task_named(method.training.task), method.training, problem, data, parameters)
     packs = [start.pack(clients, networks[clients.start]) for clients in _packs(cell, size, start.task)]
     shared = tuple(name for name, p in alike.items() if not p.private and method.shares(name))
-    return Cohort(cell, start.task, method.training, parameters, shared, size, packs)
+    by_row = [name for name, p in declared[0].items() if p.by_row and method.shares(name)]
+    rows = {name: _row_table(name, packs, len(cell.seeds)) for name in by_row}
+    return Cohort(cell, start.task, method.training, parameters, shared, size, packs, rows)
+
+
+def _row_table(name: str, packs: Sequence[Pack], seeds: int) -> RowTable:
+    """Return a table of all clients as the server sees it."""
+    names: list[np.ndarray] = []
+    values: list[Tensor] = []
+    for pack in packs:
+        stack = pack.parameters[name].detach()
+        stack = stack.view(seeds, len(pack.clients), *stack.shape[1:])
+        names += pack.block.rows[name][: len(pack.clients)]
+        values += stack.unbind(1)
+    return RowTable(names, values)
 
 
 def _alike(networks: Sequence[Network], declared: Sequence[Mapping[str, Parameter]]) -> dict[str, Parameter]:
     """Return what all clients have alike: everything if they have one network, else what isn't private."""
     if all(network is networks[0] for network in networks):
-        return dict(declared[0])
+        return {name: parameter for name, parameter in declared[0].items() if not parameter.by_row}
     return {
         name: parameter
         for name, parameter in declared[0].items()
@@ -143,11 +160,12 @@ class _Start:
     def pack(self, clients: range, network: Network) -> Pack:
         cell, training = self.cell, self.training
         chosen = [of_seed[clients.start : clients.stop] for of_seed in self.data]
-        parameters = self._views(clients) | self._own(network)
+        block = self.task.pack(chosen, self.problem, training.model, Place(cell.dtype, cell.device))
+        parameters = self._views(clients) | self._own(network, clients, block)
         return Pack(
             clients,
             network,
-            self.task.pack(chosen, self.problem, training.model, Place(cell.dtype, cell.device)),
+            block,
             {name: parameters[name] for name in network.parameters()},
             optimiser_of(training.optimiser, parameters, training.learning_rate, training.weight_decay),
             [(seed, client) for seed in cell.seeds for client in clients],
@@ -159,11 +177,19 @@ class _Start:
         stop = clients.stop + (len(self.cell.seeds) - 1) * self.cell.clients
         return {name: s[clients.start : stop].detach().requires_grad_() for name, s in self.stacks.items()}
 
-    def _own(self, network: Network) -> dict[str, Tensor]:
-        """Return what this client has in a shape of its own."""
+    def _own(self, network: Network, clients: range, block: Any) -> dict[str, Tensor]:
+        """Return what these clients have in a shape of their own."""
         own = {name: p for name, p in network.parameters().items() if name not in self.stacks}
-        alone = replace(self.cell, nodes=self.cell.nodes[:1])
-        return {name: stack.requires_grad_() for name, stack in initial_parameters(alone, own).items()}
+        alone = replace(self.cell, nodes=self.cell.nodes[: len(clients)])
+        found = initial_parameters(alone, {name: p for name, p in own.items() if not p.by_row})
+        found |= {name: self._rows(name, p, clients, block) for name, p in own.items() if p.by_row}
+        return {name: stack.requires_grad_() for name, stack in found.items()}
+
+    def _rows(self, name: str, parameter: Parameter, clients: range, block: Any) -> Tensor:
+        """Return a table's start [S * k, n, d], alike for a row that several clients have."""
+        members = [seed for seed in self.cell.seeds for _ in clients]
+        drawn = [initial_rows(parameter, name, *each) for each in zip(members, block.rows[name], strict=True)]
+        return torch.as_tensor(np.stack(drawn), dtype=self.cell.dtype, device=self.cell.device)
 
 
 def initial_parameters(cell: Cell, declared: Mapping[str, Parameter]) -> dict[str, Tensor]:

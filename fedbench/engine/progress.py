@@ -13,7 +13,7 @@ from fedbench.engine.history import History
 
 
 def log_progress(name: RunName, seeds: tuple[int, ...], rounds: int) -> Callable[[int, History], None]:
-    """Return a callback that prints round, mean client accuracy so far, and the time left."""
+    """Return a callback that prints round, the clients' mean figure so far, and the time left."""
     started = time.perf_counter()
 
     def report(round: int, history: History) -> None:
@@ -26,5 +26,7 @@ def log_progress(name: RunName, seeds: tuple[int, ...], rounds: int) -> Callable
 
 
 def _mean(history: History, split: str) -> float:
-    values = next(v for _, s, metric, v in reversed(history.entries) if s == split and metric == "accuracy")
+    """Return the mean over clients of the task's first figure of a split, in the latest round."""
+    latest = history.entries[-1][0]
+    values = next(v for round, s, _, v in history.entries if (round, s) == (latest, split))
     return float(np.nanmean(values))

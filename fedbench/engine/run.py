@@ -106,7 +106,7 @@ def _round(running: Running, round: int) -> None:
         part = {name: stack[:, pack.clients.start : pack.clients.stop] for name, stack in received.items()}
         greetings = _greetings(running, pack)
         loss, taken = _train(running, pack, part, round)
-        losses.append(loss)
+        losses.append({"loss": loss.view(len(cohort.cell.seeds), -1)})
         steps = max(steps, taken)
         with torch.no_grad():
             effective = pack.network.effective(pack.parameters)
@@ -117,14 +117,14 @@ def _round(running: Running, round: int) -> None:
                 clock.evaluation()
     with torch.no_grad():
         exchange = Exchange(cohort.cell, round, running.memory, received)
-        step = server_step(method, cohort.uploads(), _joined(signals), exchange)
+        step = server_step(method, cohort.uploads(), _joined(signals), exchange, cohort.rows)
         clock.training()
         if due(method.training, round) and method.training.evaluated_after == "download":
             figures = [_evaluated(running, p, p.network.effective(p.parameters), round) for p in cohort.packs]
             clock.evaluation()
     running.outcome.steps += steps
     _account(running.outcome, step.traffic)
-    _note(running, round, _joined(figures), torch.cat(losses), step)
+    _note(running, round, _joined(figures), _joined(losses)["loss"], step)
 
 
 def _received(running: Running) -> dict[str, Tensor]:
@@ -217,5 +217,5 @@ def describe(problem: Problem, method: Method[Any], seeds: tuple[int, ...], plac
     train = torch.from_numpy(problem.train_nodes_per_client)
     shapes = problem.shapes
     if method.pooled:
-        nodes, train, shapes = nodes.sum().view(1), train.sum().view(1), shapes[:1]
+        nodes, train, shapes = nodes.sum().view(1), train.sum().view(1), (problem.pooled_shape,)
     return Cell(shapes, seeds, nodes, train, place.dtype, place.device)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from fedbench.engine.rows import RowTable
 from fedbench.methods.base import Method
 from fedbench.methods.exchange import Exchange, Traffic
 
@@ -24,7 +26,11 @@ class ServerStep:
 
 
 def server_step(
-    method: Method[Any], shared: dict[str, Tensor], signals: dict[str, Tensor], exchange: Exchange
+    method: Method[Any],
+    shared: dict[str, Tensor],
+    signals: dict[str, Tensor],
+    exchange: Exchange,
+    rows: Mapping[str, RowTable],
 ) -> ServerStep:
     """Combine the uploads in place.
 
@@ -33,8 +39,9 @@ def server_step(
         shared: parameters that are uploaded, name to [S, K, ...]; replaced by W . shared + kept * received.
         signals: what clients upload beside parameters, name to [S, K, ...].
         exchange: what else the server knows.
+        rows: tables that clients share row by row; W mixes each row among the clients that have it.
     """
-    if not shared:
+    if not shared and not rows:
         return ServerStep(None, Traffic(), {})
     uploads = {**shared, **signals}
     weights, kept = method.mixing(uploads, exchange), method.kept(uploads, exchange)
@@ -43,7 +50,10 @@ def server_step(
         mix(weights, stack)
         if kept is not None:
             stack.add_(kept.view(*kept.shape, *(1,) * (stack.dim() - 2)) * exchange.received[name])
-    return ServerStep(weights, method.traffic(shared, signals, exchange), diagnostics)
+    for table in rows.values():
+        table.mix(weights)
+    sent, of_rows = method.traffic(shared, signals, exchange), sum(table.bytes for table in rows.values())
+    return ServerStep(weights, Traffic(sent.up + of_rows, sent.down + of_rows), diagnostics)
 
 
 def mix(weights: Tensor, stack: Tensor) -> None:

@@ -20,12 +20,14 @@ class Parameter:
     """One trainable tensor of a client's network: its shape for one client, and how it starts.
 
     ``private``: never leaves the client, whatever the method shares (the ends of a network whose widths are the
-    client's own).
+    client's own). ``by_row``: a private table whose rows are things that several clients may have (items); these leave
+    row by row: a client's block names them (``rows``), and the server averages each over the clients that have it.
     """
 
     shape: tuple[int, ...]
     initial: Initial
     private: bool = False
+    by_row: bool = False
 
 
 def draw(declared: Mapping[str, Parameter], seed: int) -> dict[str, np.ndarray]:

@@ -54,6 +54,10 @@ class Problem(Protocol):
         """Widths of every client's data."""
 
     @property
+    def pooled_shape(self) -> Shape:
+        """Widths of `pooled_data`."""
+
+    @property
     def nodes_per_client(self) -> np.ndarray:
         """Data points a client, int64[K]."""
 

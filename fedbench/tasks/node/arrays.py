@@ -119,6 +119,11 @@ class NodeProblem:
         """Every client's induced subgraph."""
         return [self.client_graph(client) for client in range(self.clients)]
 
+    @property
+    def pooled_shape(self) -> Shape:
+        """Widths of the first client, which are those of all where data can be pooled."""
+        return self.shapes[0]
+
     def pooled_data(self) -> ClientGraph:
         """Return the whole graph."""
         return self.whole_graph()

@@ -1,0 +1,138 @@
+"""A user-item data set and a partition as plain arrays, cut into clients."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from fedbench.datasets.rec.raw import TEST, TRAIN, VAL
+from fedbench.datasets.rec.store import RecDataset, read_rec_dataset
+from fedbench.errors import DataError
+from fedbench.partition.rec.store import RecPartition, read_rec_partition
+from fedbench.partition.rec.view import client_pairs
+from fedbench.tasks.rec.negatives import Negatives
+from fedbench.tasks.rec.query import Query, query_of
+from fedbench.tasks.task import Shape
+
+Group = tuple[np.ndarray, np.ndarray]
+"""Users int64[u] and items int64[i] that are ranked together, ascending."""
+
+
+@dataclass(frozen=True)
+class ClientPairs:
+    """One client's pairs, by its own numbers.
+
+    Attributes:
+        users, items: how many it has.
+        train, val, test: int64[2, m], sorted by (user, item).
+        groups: who is ranked among which items; for a client, all of its own.
+        item_ids: its items' numbers in the data set file.
+    """
+
+    users: int
+    items: int
+    train: np.ndarray
+    val: np.ndarray
+    test: np.ndarray
+    groups: tuple[Group, ...]
+    item_ids: np.ndarray
+
+    @cached_property
+    def taken(self) -> sparse.csr_matrix:
+        """Training pairs, 0-1 [users, items]."""
+        start = np.searchsorted(self.train[0], np.arange(self.users + 1))
+        ones = np.ones(self.train.shape[1], dtype=np.float32)
+        return sparse.csr_matrix((ones, self.train[1], start), shape=(self.users, self.items))
+
+    @cached_property
+    def negatives(self) -> Negatives:
+        """Items that users haven't taken."""
+        return Negatives(self.train, self.users, self.items)
+
+    @cached_property
+    def learnable(self) -> np.ndarray:
+        """Training pairs that have a negative, int64[m]: users who took all items teach no ranking."""
+        return np.flatnonzero(self.negatives.free[self.train[0]] > 0)
+
+    @cached_property
+    def queries(self) -> tuple[Query, ...]:
+        """What is ranked, for each group."""
+        pairs = {"train": self.train, "val": self.val, "test": self.test}
+        return tuple(query_of(pairs, *group, self.items) for group in self.groups)
+
+
+@dataclass(frozen=True)
+class RecProblem:
+    """A user-item data set and its partition. Pairs of a user with an item that its client hasn't are left out."""
+
+    dataset: RecDataset
+    partition: RecPartition
+
+    @property
+    def clients(self) -> int:
+        """Number of clients K."""
+        return self.partition.clients
+
+    @property
+    def shapes(self) -> tuple[Shape, ...]:
+        """Users and items of every client."""
+        return tuple(Shape(client.users, client.items) for client in self.client_data)
+
+    @property
+    def nodes_per_client(self) -> np.ndarray:
+        """Pairs a client, int64[K]."""
+        return np.array([sum(p.shape[1] for p in (c.train, c.val, c.test)) for c in self.client_data])
+
+    @property
+    def train_nodes_per_client(self) -> np.ndarray:
+        """Training pairs a client, int64[K]."""
+        return np.array([client.train.shape[1] for client in self.client_data])
+
+    @cached_property
+    def client_data(self) -> list[ClientPairs]:
+        """Every client's pairs."""
+        found = [client_pairs(self.partition, self.dataset, client) for client in range(self.clients)]
+        return [
+            ClientPairs(
+                c.users.size, c.items.size, c.train, c.val, c.test, (_all(c.users.size, c.items.size),), c.items
+            )
+            for c in found
+        ]
+
+    @property
+    def pooled_shape(self) -> Shape:
+        """All users and items."""
+        return Shape(self.dataset.n_users, self.dataset.n_items)
+
+    def pooled_data(self) -> ClientPairs:
+        """Return all users and items as one client's; each client's users are ranked among that client's items."""
+        groups = tuple((self.partition.users_of(k), self.partition.items_of(k)) for k in range(self.clients))
+        train, val, test = (np.stack(self.dataset.pairs_of(split)) for split in (TRAIN, VAL, TEST))
+        return ClientPairs(
+            self.dataset.n_users, self.dataset.n_items, train, val, test, groups, np.arange(self.dataset.n_items)
+        )
+
+
+def _all(users: int, items: int) -> Group:
+    return np.arange(users), np.arange(items)
+
+
+def load_rec(dataset_file: Path, partition_file: Path) -> RecProblem:
+    """Read a data set and a partition.
+
+    Raises:
+        DataError: a file is missing or damaged, or the partition was made from another data set.
+    """
+    dataset, partition = read_rec_dataset(dataset_file), read_rec_partition(partition_file)
+    if dataset.name != partition.meta["dataset"]:
+        raise DataError(
+            f"use the partition {partition_file}",
+            found=f"a partition of '{partition.meta['dataset']}'",
+            allowed=f"one of '{dataset.name}'",
+            remedy="make the partition of this data set",
+        )
+    return RecProblem(dataset, partition)

@@ -1,0 +1,34 @@
+"""Small recommendation problems."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fedbench.datasets.rec.store import RecDataset
+from fedbench.partition.rec.store import RecPartition
+from fedbench.tasks.rec.arrays import ClientPairs, RecProblem
+
+
+def toy_rec(users: int = 90, items: int = 180, clients: int = 3, shared: int = 1, seed: int = 0) -> RecProblem:
+    """Random pairs of three splits; client k has users and items of number k mod ``clients``, all have the first items.
+
+    ``shared`` says how many: with none, all clients have as many items.
+    """
+    random = np.random.default_rng(seed)
+    pairs = np.argwhere(random.random((users, items)) < 0.35)
+    split = random.choice(3, len(pairs), p=[0.7, 0.15, 0.15]).astype(np.int8)
+    dataset = RecDataset(*pairs.T, split, {"dataset": "toy", "task": "rec", "users": users, "items": items})
+    user = np.argsort(np.arange(users) % clients, kind="stable")
+    held = [(k, i) for k in range(clients) for i in range(items) if i % clients == k or i < shared]
+    item_client, item = np.array(held).T
+    about = {"dataset": "toy", "task": "rec", "clients": clients}
+    return RecProblem(dataset, RecPartition(user % clients, user, item_client, item, about))
+
+
+def one_client(pairs: np.ndarray, users: int, items: int, split: np.ndarray | None = None) -> ClientPairs:
+    """Return a client of pairs int64[m, 2], all of them training pairs unless ``split`` says otherwise."""
+    split = np.zeros(len(pairs), dtype=int) if split is None else split
+    order = np.lexsort((pairs[:, 1], pairs[:, 0]))
+    pairs, split = pairs[order], split[order]
+    parts = [pairs[split == code].T for code in range(3)]
+    return ClientPairs(users, items, *parts, ((np.arange(users), np.arange(items)),), np.arange(items))
