@@ -33,7 +33,7 @@ def stepped(settings: dict[str, Any], sent: list[float], losses: list[float]) ->
     exchange = Exchange(describe(toy_problem(), method, (0,), DOUBLE), 1, None, received)
     shared = {"w": torch.tensor(sent, dtype=torch.float64).view(1, 3, 1)}
     signals = {"training_loss": torch.tensor([losses], dtype=torch.float64)}
-    step = server_step(method, shared, signals, exchange)
+    step = server_step(method, shared, signals, exchange, {})
     return shared["w"].flatten().tolist(), method, step
 
 

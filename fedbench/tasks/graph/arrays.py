@@ -29,6 +29,7 @@ class ClientGraphs:
         start, neighbours: A + I by rows: node j lists ``neighbours[start[j] : start[j + 1]]``, itself included.
         features: X by rows.
         classes: number of classes.
+        extra: float64[n, width], what a method puts beside the nodes' features, or None.
     """
 
     labels: np.ndarray
@@ -38,6 +39,7 @@ class ClientGraphs:
     neighbours: np.ndarray
     features: Rows
     classes: int
+    extra: np.ndarray | None = None
 
     def of_split(self, split: str) -> np.ndarray:
         """Return the graphs of a split, int64[m]."""
@@ -131,6 +133,11 @@ class GraphProblem:
     def client_data(self) -> list[ClientGraphs]:
         """Every client's graphs."""
         return [self._client(client) for client in range(self.clients)]
+
+    @property
+    def pooled_shape(self) -> Shape:
+        """Widths of the first client, which are those of all where data can be pooled."""
+        return self.shapes[0]
 
     def pooled_data(self) -> ClientGraphs:
         """Refuse: clients' features mean different things.

@@ -23,7 +23,8 @@ class Batch:
     """A batch of every packed client, see `fedbench.models.gin.GraphBatch`.
 
     ``sizes``: nodes of each client, padded to ``slots``. ``labels`` int64[clients * graph_slots], -100 for padding.
-    ``between``: A + I, one matrix for all layers from 2 on, or one a layer.
+    ``between``: A + I, one matrix for all layers from 2 on, or one a layer. ``extra`` [clients, slots, width]: what a
+    method put beside nodes' features.
     """
 
     sizes: tuple[int, ...]
@@ -36,6 +37,7 @@ class Batch:
     between: tuple[SparseMatrix, ...]
     pool: SparseMatrix
     labels: Tensor
+    extra: Tensor | None = None
 
     @property
     def clients(self) -> int:
@@ -91,7 +93,23 @@ class GraphBlock:
             between=(self.matrix(passing, slots, symmetric=True),),
             pool=self.matrix(pooling, graph_slots),
             labels=self.labels([part.chosen.labels for part in parts], graph_slots),
+            extra=self.extra([part.chosen.rows for part in parts], slots),
         )
+
+    @property
+    def has_extra(self) -> bool:
+        """Tell whether a method put anything beside nodes' features."""
+        return self.clients[0].extra is not None
+
+    def extra(self, rows: Sequence[np.ndarray], slots: int) -> Tensor | None:
+        """Return what stands beside the chosen nodes' features, [clients, slots, width], or None."""
+        values = [client.extra[own] for client, own in zip(self.clients, rows, strict=True) if client.extra is not None]
+        if not values:
+            return None
+        out = np.zeros((len(values), slots, values[0].shape[1]))
+        for place, own in zip(out, values, strict=True):
+            place[: len(own)] = own
+        return torch.from_numpy(out).to(dtype=self.place.dtype, device=self.place.device)
 
     def matrix(self, parts: Sequence[Rows], rows: int, *, symmetric: bool = False) -> SparseMatrix:
         """Return the block-diagonal matrix of the clients' rows, each padded to ``rows`` empty ones."""

@@ -1,4 +1,7 @@
-"""Accuracy on every client's validation and test graphs, without dropout: each node colour is computed once a layer."""
+"""Accuracy on every client's validation and test graphs, without dropout: each node colour is computed once a layer.
+
+Where a method puts something beside nodes' features, colours don't tell all, and every node is computed.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ class OnGraphs:
 
     def _prepared(self, block: GraphBlock) -> tuple[Batch, dict[str, Tensor]]:
         graphs = [np.concatenate([client.of_split(split) for split in EVALUATED_SPLITS]) for client in block.clients]
-        batch = compressed(block, graphs, self.layers)
+        batch = block.batch(graphs) if block.has_extra else compressed(block, graphs, self.layers)
         masks = {}
         for split in EVALUATED_SPLITS:
             mask = torch.zeros(batch.clients, batch.graph_slots, dtype=torch.bool)
