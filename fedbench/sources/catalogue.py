@@ -12,7 +12,7 @@ from fedbench.errors import ConfigurationError, nearest
 from fedbench.settings import Settings, parse, read_yaml
 from fedbench.sources.graph_entry import GraphFile
 from fedbench.sources.group_entry import GroupFile
-from fedbench.sources.node_entry import NodeFile, SubsetFile
+from fedbench.sources.node_entry import NodeFile, PreparedFile, SubsetFile
 from fedbench.sources.rec_entry import RecDatasetFile, RecSplitFile
 
 DatasetFile = NodeFile | GraphFile | RecDatasetFile
@@ -68,6 +68,14 @@ def _subset(name: str, values: dict[str, Any], path: Path, configs: Path) -> Ent
     return Entry(name=name, dataset=parent.dataset, subset=subset)
 
 
+def _prepared(name: str, values: dict[str, Any], path: Path, configs: Path) -> Entry:
+    other = parse(PreparedFile, values, str(path))
+    parent = _named(other.prepared_from, NodeFile, "another preparation", path, configs).dataset
+    assert isinstance(parent, NodeFile)
+    prepare = parent.prepare.model_copy(update={"row_normalise": other.row_normalise})
+    return Entry(name=name, dataset=parent.model_copy(update={"title": other.title, "prepare": prepare}))
+
+
 def _resplit(name: str, values: dict[str, Any], path: Path, configs: Path) -> Entry:
     resplit = parse(RecSplitFile, values, str(path))
     parent = _named(resplit.split_of, RecDatasetFile, "another split", path, configs)
@@ -83,6 +91,7 @@ def _group(name: str, values: dict[str, Any], path: Path, configs: Path) -> Grou
 # The key of a file that names other data sets, and what reads it.
 MADE_OF_OTHERS: dict[str, Callable[[str, dict[str, Any], Path, Path], Entry | GroupEntry]] = {
     "subset_of": _subset,
+    "prepared_from": _prepared,
     "split_of": _resplit,
     "members": _group,
 }

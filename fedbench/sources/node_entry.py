@@ -46,6 +46,15 @@ class NodeFile(Settings):
     sources: tuple[Source, ...] = Field(min_length=1, description="tried in this order")
 
 
+class PreparedFile(Settings):
+    """``configs/datasets/<name>.yaml`` of another data set's graph, prepared in another way."""
+
+    title: str
+    prepared_from: str
+    why: str = Field(description="what for")
+    row_normalise: bool
+
+
 class SubsetFile(Settings):
     """``configs/datasets/<name>.yaml`` of a small, connected piece of another data set."""
 

@@ -155,3 +155,11 @@ def test_no_file_name_leaves_its_folder(tmp_path):
     values["sources"][0]["files"][0]["name"] = "../x"
     with pytest.raises(ConfigurationError, match="name"):
         load_entry("cora", write(tmp_path, values))
+
+
+def test_another_preparation_changes_the_preparation_alone():
+    plain, unscaled = (load_entry(name, CONFIGS).dataset for name in ("cora", "cora-unscaled"))
+    assert (plain.prepare.row_normalise, unscaled.prepare.row_normalise) == (True, False)
+    assert unscaled.title == "Cora (features as given)"
+    same = plain.model_copy(update={"title": unscaled.title, "prepare": unscaled.prepare})
+    assert same == unscaled
