@@ -67,9 +67,13 @@ verify-records: $(READY) ## retrain a random sample of the committed records and
 	$(SNAKEMAKE) partitions --config suite=paper
 	fedbench verify --bundle reports/paper/records
 
-tables-from-records: $(READY) ## rebuild the tables of the paper suite from the committed records, in seconds
-	for table in $(basename $(notdir $(wildcard reports/paper/tables/*.csv))); do \
-	    fedbench table $$table --suite paper --records reports/paper/records --out reports/paper/tables || exit 1; \
+tables-from-records: $(READY) ## rebuild the committed tables from the committed records, in a minute (but those of partitions)
+	for suite in paper fedaux-what-works; do \
+	    for table in $(filter-out fedaux-noniid,$(basename $(notdir $(wildcard reports/paper/tables/*.csv)))) \
+	        $(basename $(notdir $(wildcard reports/fedaux-what-works/tables/*.csv))); do \
+	        [ ! -f reports/$$suite/tables/$$table.csv ] || fedbench table $$table --suite $$suite --partial \
+	            --records reports/$$suite/records --out reports/$$suite/tables || exit 1; \
+	    done; \
 	done
 
 lock: ## write requirements.lock anew from the pins of pyproject.toml
