@@ -40,12 +40,12 @@ def _correct(module: nn.Module, graph: Any) -> Tensor:
     return answer == graph.y
 
 
-def combine(plan: federation.Plan, modules: list[nn.Module]) -> None:
+def combine(plan: federation.Plan, seen: federation.Seen) -> None:
     """Replace the shared parameters of all clients by W times the stack of them."""
-    assert plan.combine is not None
-    weights = plan.combine(modules).float()
+    assert plan.combine_seen is not None or plan.combine is not None
+    weights = (plan.combine_seen(seen) if plan.combine_seen else plan.combine(seen.modules)).float()
     with torch.no_grad():
-        for named in zip(*(module.named_parameters() for module in modules), strict=True):
+        for named in zip(*(module.named_parameters() for module in seen.modules), strict=True):
             _mix(weights, [parameter for name, parameter in named if plan.shared(name)])
 
 
@@ -62,7 +62,7 @@ def timed_rounds() -> Iterator[list[float]]:
     ends: list[float] = []
 
     def last_step(plan: federation.Plan, seen: federation.Seen) -> None:
-        combine(plan, seen.modules)
+        combine(plan, seen)
         ends.append(time.process_time())
 
     with patch.object(federation, "_evaluate", evaluate), patch.object(federation, "_server", last_step):
