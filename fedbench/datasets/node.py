@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from fedbench.errors import DataError
-from fedbench.files import read_arrays, sha256_of, write_arrays
+from fedbench.artefacts import read_artefact
+from fedbench.files import sha256_of, write_arrays
 
 ARRAYS = ("x_indptr", "x_indices", "x_data", "x_shape", "edges", "y", "node_id")
 
@@ -65,14 +65,7 @@ def read_dataset(path: Path) -> NodeDataset:
     """Read a data set file.
 
     Raises:
-        DataError: it is missing, damaged, or lacks an array.
+        DataError: it is missing, damaged, of another task, or lacks an array.
     """
-    arrays, meta = read_arrays(path)
-    if set(arrays) != set(ARRAYS) or meta.get("task") != "node":
-        raise DataError(
-            f"read the node data set {path}",
-            found=f"task {meta.get('task')}, arrays {', '.join(sorted(arrays))}",
-            allowed=f"task node, arrays {', '.join(ARRAYS)}",
-            remedy="run `fedbench dataset` again",
-        )
+    arrays, meta = read_artefact(path, ARRAYS, kind="dataset", task="node")
     return NodeDataset(**arrays, meta=meta, digest=sha256_of(path))

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from fedbench.artefacts import read_artefact
 from fedbench.datasets.rec.raw import SPLIT_NAMES
-from fedbench.errors import DataError
-from fedbench.files import read_arrays, sha256_of, write_arrays
+from fedbench.files import sha256_of, write_arrays
 
 ARRAYS = ("users", "items", "split")
 
@@ -71,12 +71,5 @@ def read_rec_dataset(path: Path) -> RecDataset:
     Raises:
         DataError: it is missing, damaged, of another task, or lacks an array.
     """
-    arrays, meta = read_arrays(path)
-    if set(arrays) != set(ARRAYS) or meta.get("task") != "rec":
-        raise DataError(
-            f"read the user-item data set {path}",
-            found=f"task {meta.get('task')}, arrays {', '.join(sorted(arrays))}",
-            allowed=f"task rec, arrays {', '.join(ARRAYS)}",
-            remedy="run `fedbench dataset` again",
-        )
+    arrays, meta = read_artefact(path, ARRAYS, kind="dataset", task="rec")
     return RecDataset(**arrays, meta=meta, digest=sha256_of(path))

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from fedbench.errors import DataError
-from fedbench.files import read_arrays, sha256_of, write_arrays
+from fedbench.artefacts import read_artefact
+from fedbench.files import sha256_of, write_arrays
 
 ARRAYS = ("client", "graph", "split")
 TRAIN, VAL, TEST = range(3)
@@ -57,12 +57,5 @@ def read_graph_partition(path: Path) -> GraphPartition:
     Raises:
         DataError: it is missing, damaged, of another task, or lacks an array.
     """
-    arrays, meta = read_arrays(path)
-    if set(arrays) != set(ARRAYS):
-        raise DataError(
-            f"read the partition {path}",
-            found=f"arrays {', '.join(sorted(arrays))}",
-            allowed=f"arrays {', '.join(ARRAYS)}",
-            remedy="run `fedbench partition` again",
-        )
+    arrays, meta = read_artefact(path, ARRAYS, kind="partition", task="graph")
     return GraphPartition(**arrays, meta=meta, digest=sha256_of(path))
