@@ -21,6 +21,7 @@ from fedbench.configuration.protocol import TrainingSettings
 from fedbench.engine.optimisers import Optimiser, optimiser_of
 from fedbench.engine.packing import client_packs
 from fedbench.engine.rows import RowTable, initial_rows
+from fedbench.errors import ConfigurationError
 from fedbench.kernels.dropout import DropoutStream, client_keys
 from fedbench.methods.base import Method
 from fedbench.methods.exchange import Cell
@@ -122,11 +123,28 @@ def _alike(networks: Sequence[Network], declared: Sequence[Mapping[str, Paramete
     """Return what all clients have alike: everything if they have one network, else what isn't private."""
     if all(network is networks[0] for network in networks):
         return {name: parameter for name, parameter in declared[0].items() if not parameter.by_row}
-    return {
+    alike = {
         name: parameter
         for name, parameter in declared[0].items()
         if not parameter.private and all(parameter.shape == other[name].shape for other in declared)
     }
+    _require_one_start(alike, declared)
+    return alike
+
+
+def _require_one_start(alike: Mapping[str, Parameter], declared: Sequence[Mapping[str, Parameter]]) -> None:
+    """Refuse a parameter that starts otherwise for other clients: all would start as the first one's."""
+    first = draw(alike, 0)
+    for client, other in enumerate(declared[1:], start=1):
+        drawn = draw({name: other[name] for name in alike}, 0)
+        bad = next((name for name in alike if not np.array_equal(drawn[name], first[name])), None)
+        if bad is not None:
+            raise ConfigurationError(
+                f"start '{bad}' alike for all clients",
+                found=f"client {client} starts it otherwise than client 0, from the same random stream",
+                allowed="one start for what has one shape and isn't private",
+                remedy="declare the parameter private in the network, or start it whatever the client's widths are",
+            )
 
 
 def networks_of(method: Method[Any], cell: Cell) -> list[Network]:

@@ -157,7 +157,9 @@ def _trained(running: Running, pack: Pack, effective: Parameters) -> Trained:
 def _evaluated(running: Running, pack: Pack, effective: Parameters, round: int) -> Figures:
     block = running.method.seen(pack.block, pack.clients, running.memory)
     last = round == running.method.training.rounds
-    found = running.evaluator.figures(pack.network, effective, block, last)
+    chosen = running.method.evaluated(_trained(running, pack, effective))
+    flat = {name: stack.flatten(0, 1) for name, stack in chosen.items()}
+    found = running.evaluator.figures(pack.network, flat, block, last)
     return {key: values.view(len(running.cohort.cell.seeds), -1) for key, values in found.items()}
 
 

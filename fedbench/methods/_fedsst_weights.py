@@ -55,8 +55,11 @@ class FusionSettings(Settings):
     )
     start_from: Literal["global", "integrated"] = Field(
         "global",
-        description="what a client starts the next round from and is evaluated on: theta_G, or its own theta_k^int "
-        "(inferred: the note calls the fusion personalised)",
+        description="what a client starts the next round from: theta_G, or its own theta_k^int (inferred: the note "
+        "calls the fusion personalised)",
+    )
+    evaluated: Literal["start", "integrated"] = Field(
+        "start", description="what a client is evaluated on: what it starts from, or its own theta_k^int (inferred)"
     )
 
 

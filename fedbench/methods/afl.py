@@ -10,7 +10,7 @@ Both go from the same (w, lambda), as in the algorithm.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import torch
@@ -38,18 +38,27 @@ class AflSettings(Settings):
         "uniform",
         description="lambda before round 1: 1 / K (released comparison), or by training nodes (graphs), as FedAvg",
     )
+    evaluated: Literal["last", "mean"] = Field(
+        "last",
+        description="the model that counts: the last round's, which clients also train from, or the mean over rounds, "
+        "which algorithm 1 returns and the released comparison evaluates. Last by default, as every other method here",
+    )
 
 
 @dataclass
 class Agnostic:
-    """``weights``: lambda, float64 [S, K]. ``data``: the clients' training data."""
+    """``weights``: lambda, float64 [S, K]. ``data``: the clients' training data. ``shared``: names of what is shared.
+    ``mean``: of the models of all rounds so far, name to [S, 1, ...]; nothing before the first.
+    """
 
     weights: Tensor
     data: TrainingData
+    shared: tuple[str, ...]
+    mean: dict[str, Tensor] = field(default_factory=dict)
 
 
 class Afl(Method[AflSettings]):
-    """AFL with whole local epochs in place of one step; the last model is used, not the mean over rounds."""
+    """AFL with whole local epochs in place of one step."""
 
     Settings = AflSettings
     source = "Mohri, Sivek, Suresh, Agnostic federated learning, ICML 2019"
@@ -59,7 +68,14 @@ class Afl(Method[AflSettings]):
         """Start lambda."""
         sizes = cell.train_nodes if self.settings.start == "train_nodes" else torch.ones(cell.clients)
         weights = (sizes.double() / sizes.double().sum()).to(cell.device)
-        return Agnostic(weights.repeat(len(cell.seeds), 1), TrainingData(self.training))
+        return Agnostic(weights.repeat(len(cell.seeds), 1), TrainingData(self.training), tuple(shared))
+
+    def evaluated(self, trained: Trained) -> Parameters:
+        """Return the clients' parameters, the shared ones as the mean over the rounds behind them if asked for."""
+        if self.settings.evaluated == "last":
+            return trained.effective
+        mean = trained.memory.mean
+        return {n: mean[n].expand_as(stack) if n in mean else stack for n, stack in trained.effective.items()}
 
     def greetings(self, trained: Trained) -> dict[str, Tensor]:
         """Upload F_k at the received model, [S, k]."""
@@ -69,9 +85,19 @@ class Afl(Method[AflSettings]):
         """Return W whose rows are all lambda, and move lambda along the losses."""
         state, cell = exchange.memory, exchange.cell
         rows = state.weights.to(cell.dtype).unsqueeze(1).expand(-1, cell.clients, -1)
+        if self.settings.evaluated == "mean":
+            _average(state, rows, uploads, exchange.round)
         state.weights = projected(state.weights + self.settings.gamma * uploads["training_loss"].double())
         return rows
 
     def diagnostics(self, uploads: Parameters, exchange: Exchange) -> dict[str, Tensor]:
         """Return F_k, and the new lambda, [S, K]: it may end on one client whose loss is high by design."""
         return {"training_loss": uploads["training_loss"], "lambda": exchange.memory.weights}
+
+
+def _average(state: Agnostic, rows: Tensor, uploads: Parameters, round: int) -> None:
+    """Take the round's new model, sum_k lambda_k w_k, into the mean."""
+    for name in state.shared:
+        sent = uploads[name]
+        model = torch.bmm(rows[:, :1], sent.flatten(2)).view_as(sent[:, :1])
+        state.mean[name] = torch.lerp(state.mean.get(name, model), model, 1 / round)

@@ -1,7 +1,7 @@
 """What tells two federated methods apart: four answers, each FedAvg's unless a method says otherwise.
 
 1. What does a client train?      `Method.prepare` and `seen` (data), `network`, `objective` and `penalty` (loss),
-                                  `corrected` (gradients), `constrain` (parameters), `local_epochs`
+                                  `corrected` (gradients), `constrain` (parameters), `local_epochs`, `evaluated`
 2. What leaves the client?        `Method.shares` (parameters), `greetings` and `signals` (anything else)
 3. How does the server combine?   `Method.mixing`: new shared parameters = W . uploaded ones (+ what is `kept`)
 4. What is remembered?            `Method.memory`: whatever server and clients keep from round to round
@@ -110,6 +110,14 @@ class Method(Generic[S]):
     def local_epochs(self, round: int, cell: Cell, memory: Any) -> Tensor:
         """Return how many local epochs each client takes in a round, int64 [S, K]."""
         return torch.full((len(cell.seeds), cell.clients), self.training.local_epochs)
+
+    def evaluated(self, trained: Trained) -> Parameters:
+        """Return the parameters that a client is evaluated with, name to [S, k, ...].
+
+        Args:
+            trained: the clients when the protocol evaluates: after their local steps, or after the download.
+        """
+        return trained.effective
 
     # 2. What leaves the client?
 

@@ -10,7 +10,7 @@ The paper and its code could not be read, only a note on it. docs/methods/fedsst
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import torch
@@ -52,7 +52,7 @@ class Known:
 
     ``standing``: from the signals known when a round begins. ``used``: what the last round was aggregated with;
     ``epochs``: the local epochs that it had. ``weight``, ``alpha`` [S, K]: its w_k and alpha_k. ``model``: theta_G,
-    name to [S, 1, ...].
+    name to [S, 1, ...]. ``integrated``: theta_k^int, name to [S, K, ...]; kept if clients are evaluated on it.
     """
 
     probe: Probe
@@ -62,6 +62,7 @@ class Known:
     weight: Tensor
     alpha: Tensor
     model: dict[str, Tensor]
+    integrated: dict[str, Tensor] = field(default_factory=dict)
 
 
 class FedSST(Method[FedSSTSettings]):
@@ -89,6 +90,11 @@ class FedSST(Method[FedSSTSettings]):
             return standing.epochs(self.settings.epochs).cpu()
         return torch.full(standing.weight.shape, self.training.local_epochs)
 
+    def evaluated(self, trained: Trained) -> Parameters:
+        """Return the clients' parameters, the shared ones as theta_k^int if asked for."""
+        part = slice(trained.clients.start, trained.clients.stop)
+        return {**trained.effective, **{n: s[:, part] for n, s in trained.memory.integrated.items()}}
+
     def signals(self, trained: Trained) -> dict[str, Tensor]:
         """Upload S_st of the trained model, [S, k], if anything depends on it."""
         if not (self.settings.ssca or self.settings.slta):
@@ -106,6 +112,8 @@ class FedSST(Method[FedSSTSettings]):
         local = {name: uploads[name] for name in known.model}
         integrated = {name: _between(stack, known.model[name], known.alpha) for name, stack in local.items()}
         known.model = {name: _over(known.weight, s).mul(s).sum(1, keepdim=True) for name, s in integrated.items()}
+        if self.settings.fusion.evaluated == "integrated":
+            known.integrated = integrated
         if self._personal:
             for name, stack in local.items():  # theta_k^int is what a client sends, and here what it gets back
                 stack.copy_(integrated[name])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,14 +15,18 @@ from fedbench.engine import packing
 from fedbench.engine import run as engine
 from fedbench.engine.optimisers import AdamSettings, StackedAdam
 from fedbench.engine.run import run
-from fedbench.errors import DataError, TrainingError
+from fedbench.errors import ConfigurationError, DataError, TrainingError
 from fedbench.methods.base import Method
 from fedbench.methods.exchange import Cell, Exchange, Trained
 from fedbench.methods.fedavg import FedAvg, FedAvgSettings
 from fedbench.methods.weights import uniform_rows
+from fedbench.models.gin import GIN
+from fedbench.models.parameters import Parameter
 from fedbench.tasks.node.block import pack
 from fedbench.tasks.task import Place
+from tests.reference.match import SMALL as OF_TASK
 from tests.reference.match import method_of, run_plain, series, variants
+from tests.tasks.toy_graphs import toy_graphs
 from tests.toys import toy_problem
 
 SMALL: dict[str, Any] = {"rounds": 5, "model": {"width": 8}}
@@ -143,6 +148,21 @@ def test_a_class_absent_from_a_client_is_no_error() -> None:
     problem.data["y"][problem.partition["client"] == 0] = 2
     outcome = run(method_of("majority", "default", SMALL), problem, (0,), DOUBLE)
     assert np.array_equal(series(outcome.history, "test", "accuracy")[:, 0], np.ones(5))
+
+
+def test_a_shared_parameter_must_start_alike_for_all_clients(monkeypatch: pytest.MonkeyPatch) -> None:
+    method = method_of("fedavg", "default", OF_TASK["graph"] | {"rounds": 1})
+    declared = GIN.parameters
+
+    def by_width(network: GIN) -> dict[str, Parameter]:
+        name = "conv1.first.bias"
+        found = dict(declared(network))
+        return found | {name: replace(found[name], initial=lambda random, shape: np.full(shape, network.features))}
+
+    run(method, toy_graphs(), (0,), Place())
+    monkeypatch.setattr(GIN, "parameters", by_width)
+    with pytest.raises(ConfigurationError, match=r"client 1 starts it otherwise"):
+        run(method, toy_graphs(), (0,), Place())
 
 
 def test_a_loss_that_is_not_finite_stops_with_the_place() -> None:

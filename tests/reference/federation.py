@@ -57,8 +57,8 @@ class Plan:
     ``loss``: of a step; ``penalty``: extra loss from (module, received, round).
     ``constrain``: what is done to a module after each of its steps. ``corrected``: what is done to a module's gradients
     before a step, from (module, client, round, number of the step). ``epochs``: of (client, round); absent: the
-    method's own. ``optimiser``: a module's, in place of the protocol's. ``instead``: the whole program, for a method
-    that doesn't train.
+    method's own. ``evaluated``: the modules that are measured, in place of the clients' own. ``optimiser``: a module's,
+    in place of the protocol's. ``instead``: the whole program, for a method that doesn't train.
     """
 
     make: Callable[[Shape], nn.Module]
@@ -73,6 +73,7 @@ class Plan:
     states: Callable[[Seen], Sequence[State]] | None = None
     before: Callable[[Seen], None] = lambda seen: None
     loss: Callable[[nn.Module, Step], Tensor] = cross_entropy
+    evaluated: Callable[[list[nn.Module]], list[nn.Module]] = lambda modules: modules
     optimiser: Callable[[nn.Module], torch.optim.Optimizer] | None = None
 
 
@@ -117,11 +118,18 @@ def federate(
         plan.before(seen)
         trace.loss.append([_train(plan, seen, k, optimisers[k], keep, scale) for k in range(len(modules))])
         if evaluated_after == "local_steps":
-            _evaluate(modules, graphs, trace, clients)
+            _evaluate(plan.evaluated(modules), graphs, trace, clients)
         _server(plan, seen)
         if evaluated_after == "download":
-            _evaluate(modules, graphs, trace, clients)
+            _evaluate(plan.evaluated(modules), graphs, trace, clients)
     return trace
+
+
+def loaded(module: nn.Module, state: State) -> nn.Module:
+    """Return a copy of a module with some of its parameters replaced."""
+    twin = copy.deepcopy(module)
+    twin.load_state_dict(dict(module.named_parameters()) | state, strict=False)
+    return twin
 
 
 def _shared(plan: Plan, module: nn.Module) -> State:

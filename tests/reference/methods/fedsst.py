@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from fedbench.methods._fedsst_probe import draw_probe
-from tests.reference.federation import Seen, State
+from tests.reference.federation import Seen, State, loaded
 from tests.reference.plans import Plan, Settings, Shape, everything, plain, sizes
 
 TASKS = ("graph",)
@@ -19,6 +19,7 @@ CASES = (
     {"without_ssca": "uniform", "ssca": False},
     {"probe": {"model": "integrated_previous"}, "fusion": {"start_from": "integrated", "weight": "max1"}},
     {"probe": {"model": "received"}, "fusion": {"start_from": "integrated"}},
+    {"fusion": {"evaluated": "integrated"}},
 )
 
 
@@ -29,7 +30,7 @@ class Server:
         self.settings, self.local_epochs = settings, shape["training"].local_epochs
         probe = draw_probe(settings.probe, torch.device("cpu"))  # the graph is data, fixed from outside
         self.edges = (probe.around - torch.eye(len(probe.around), dtype=torch.float64)).nonzero().T
-        self.probe, self.signals, self.model = probe, None, None
+        self.probe, self.signals, self.model, self.fused = probe, None, None, None
 
     def weights(self, clients: int) -> list[float]:
         return weights(self.settings.score, self.signals or [0.0] * clients)
@@ -52,6 +53,11 @@ class Server:
         s = [[float(a @ b) for b in rows] for a in rows]
         return FORMS[self.settings.probe.form](s, torch.stack(rows), self.settings.probe.epsilon)
 
+    def evaluated(self, modules: list[nn.Module]) -> list[nn.Module]:
+        if self.settings.fusion.evaluated == "start" or self.fused is None:
+            return modules
+        return [loaded(module, state) for module, state in zip(modules, self.fused, strict=True)]
+
     def step(self, seen: Seen) -> list[State]:
         modules, own = seen.modules, self.settings.fusion
         local = [{n: p.detach().clone() for n, p in m.named_parameters() if everything(n)} for m in modules]
@@ -66,6 +72,7 @@ class Server:
             w, alpha = [n / sum(size) for n in size], [0.0] * len(modules)
         model = self.model or seen.received[0]
         fused = [{n: a * model[n] + (1 - a) * state[n] for n in state} for a, state in zip(alpha, local, strict=True)]
+        self.fused = fused
         self.model = {n: sum(x * state[n] for x, state in zip(w, fused, strict=True)) for n in model}
         back = fused if self.settings.ssca and own.start_from == "integrated" else [self.model] * len(modules)
         probed = {"integrated_previous": fused, "received": back}.get(self.settings.probe.model)
@@ -73,12 +80,6 @@ class Server:
             self.signal(loaded(m, state)) for m, state in zip(modules, probed, strict=True)
         ]  # fmt: skip
         return back
-
-
-def loaded(module: nn.Module, state: State) -> nn.Module:
-    twin = copy.deepcopy(module)
-    twin.load_state_dict(dict(module.named_parameters()) | state, strict=False)
-    return twin
 
 
 def weights(score: Settings, signals: list[float]) -> list[float]:
@@ -121,4 +122,4 @@ FORMS = {"degree_quadratic": degree_quadratic, "trace": trace}
 def plan(settings: Settings, shape: Shape) -> Plan:
     server = Server(settings, shape)
     server.clients = shape["problem"].clients
-    return Plan(plain, everything, states=server.step, epochs=server.epochs)
+    return Plan(plain, everything, states=server.step, epochs=server.epochs, evaluated=server.evaluated)
