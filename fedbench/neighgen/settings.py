@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -60,15 +60,3 @@ class NeighGenSettings(Settings):
     mended_nodes: Literal["kept", "all"] = Field(
         "kept", description="who gets neighbours: the nodes kept in the impaired graph (released), or every node"
     )
-
-
-RELEASED: dict[str, Any] = {
-    "hidden_portion": 0.5,
-    "split": "generator",
-    "labels": "generator",
-    "counts": "truncate",
-    "cross_client": "sampled",
-    "feature_distance": "mean",
-    "classifier_relu": True,
-}
-"""What the released code does on a CPU, as settings; see docs/methods/fedsage_plus.md for what it leaves out."""

@@ -8,18 +8,21 @@ import numpy as np
 import pytest
 import torch
 
-from fedbench.neighgen import RELEASED, NeighGenSettings, mend
+from fedbench.configuration.method import load_method_file
+from fedbench.neighgen import NeighGenSettings, mend
 from fedbench.neighgen.client import _draws, _network, _problem
 from fedbench.neighgen.federation import federation
 from fedbench.neighgen.scale import largest_one
 from fedbench.neighgen.training import train_federated, train_locally
 from tests.neighgen.plain import CPU, DOUBLE, PlainClient
+from tests.reference.match import CONFIGS
 from tests.toys import toy_problem
 
 SMALL: dict[str, Any] = {
     "predicted_neighbours": 3, "encoder_width": 8, "latent": 6, "generator_widths": (5, 7),
     "learning_rate": 0.05, "weight_decay": 0.01, "generator_epochs": 6, "federated_epochs": 3, "hidden_portion": 0.4,
 }  # fmt: skip
+RELEASED = load_method_file("fedsage_plus", CONFIGS).variants["released"].method["neighgen"]
 VARIANTS: dict[str, dict[str, Any]] = {
     "paper": {"dropout": 0.3},
     "released": RELEASED | {"counts": "round", "hidden_portion": 0.9, "generator_epochs": 12},
