@@ -21,7 +21,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, required=True, help="the record's .parquet; its .json is written beside it")
     parser.add_argument("--configs", type=Path, default=Path("configs"))
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
-    parser.add_argument("--state", type=Path, default=None, help="folder in which finished seeds survive a killed job")
+    parser.add_argument(
+        "--state", type=Path, default=None, help="where finished seeds and checkpoints survive a killed job"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -158,8 +158,18 @@ def networks_of(method: Method[Any], cell: Cell) -> list[Network]:
 
 def _packs(cell: Cell, size: int, task: Task) -> list[range]:
     """Return which clients are computed together: each alone where widths differ, or the task gains nothing by it."""
-    alone = cell.device.type == "cpu" and len(cell.seeds) == 1 and not task.packs_on_cpu
-    if len(set(cell.shapes)) > 1 or alone:
+    alone, unlike = (
+        cell.device.type == "cpu" and len(cell.seeds) == 1 and not task.packs_on_cpu,
+        len(set(cell.shapes)) > 1,
+    )
+    if unlike and len(cell.seeds) > 1:
+        raise ConfigurationError(
+            f"compute the seeds {cell.seeds} at once",
+            found="clients of different widths",
+            allowed="one seed at a time, or clients of the same widths",
+            remedy="run each seed by itself",
+        )
+    if unlike or alone:
         return [range(client, client + 1) for client in range(cell.clients)]
     return client_packs(cell.clients, size, len(cell.seeds), cell.device)
 

@@ -35,12 +35,12 @@ class Job:
 
     Args:
         name: protocol, data set, partition, method, variant.
-        seeds: run seeds, trained one after another on a CPU and at once on a GPU.
+        seeds: run seeds, trained one after another on a CPU, and at once on a GPU if all clients have the same widths.
         configs: the ``configs`` folder.
         dataset_file: data set file.
         partition_file: partition file.
         device: ``cpu`` or ``cuda``.
-        state: folder in which finished seeds survive a killed job, or None.
+        state: folder in which finished seeds and checkpoints survive a killed job, or None.
     """
 
     name: RunName
@@ -68,10 +68,14 @@ def train(job: Job) -> Record:
     digests = digests_of(job, settings)
     finished = FinishedSeeds(job.state, digests, job.device)
     startup = time.process_time()
-    for seeds in _waiting(job, finished):
+    for seeds in _waiting(job, finished, problem):
         started = time.perf_counter(), time.process_time()
-        outcome = run(method, problem, seeds, _place(job), log_progress(job.name, seeds, method.training.rounds))
+        progress = log_progress(job.name, seeds, method.training.rounds)
+        checkpoints = finished.checkpoints(seeds)
+        outcome = run(method, problem, seeds, _place(job), progress, checkpoints)
         _keep(finished, outcome, seeds, started)
+        if checkpoints:
+            checkpoints.forget()
     return assemble(job, settings, problem, method, finished, startup)
 
 
@@ -98,10 +102,10 @@ def digests_of(job: Job, settings: RunSettings) -> Digests:
     )
 
 
-def _waiting(job: Job, finished: FinishedSeeds) -> Iterator[tuple[int, ...]]:
-    """Yield the seeds still to train, in the groups that are computed at once."""
+def _waiting(job: Job, finished: FinishedSeeds, problem: Problem) -> Iterator[tuple[int, ...]]:
+    """Yield the seeds still to train, in the groups that are computed at once: all on a GPU, where widths are alike."""
     waiting = tuple(seed for seed in job.seeds if not finished.has(seed))
-    if job.device == "cpu":
+    if job.device == "cpu" or len(set(problem.shapes)) > 1:
         yield from ((seed,) for seed in waiting)
     elif waiting:
         yield waiting
@@ -113,7 +117,8 @@ def _place(job: Job) -> Place:
 
 def _keep(finished: FinishedSeeds, outcome: Outcome, seeds: tuple[int, ...], started: tuple[float, float]) -> None:
     """Store each seed's table and its share of the costs."""
-    wall, total = time.perf_counter() - started[0], time.process_time() - started[1]
+    earlier = outcome.earlier_seconds
+    wall, total = time.perf_counter() - started[0] + earlier[0], time.process_time() - started[1] + earlier[1]
     for seed in seeds:
         cost = SeedCost(
             seed=seed,

@@ -21,6 +21,12 @@ class Optimiser(Protocol):
     def reset(self) -> None:
         """Forget all state."""
 
+    def state(self) -> dict[str, Tensor]:
+        """Return all state, for a checkpoint."""
+
+    def restore(self, state: Mapping[str, Tensor]) -> None:
+        """Take the state of a checkpoint."""
+
     def step(self, gradients: Mapping[str, Tensor], active: list[bool]) -> None:
         """Step the active clients along ``gradients``, name to stack; parameters without one stay."""
 
@@ -54,6 +60,19 @@ class StackedAdam:
         self.first = {name: torch.zeros_like(p) for name, p in self.parameters.items()}
         self.second = {name: torch.zeros_like(p) for name, p in self.parameters.items()}
         self.steps = [0] * len(next(iter(self.parameters.values()), ()))
+
+    def state(self) -> dict[str, Tensor]:
+        """Return moments and step counts."""
+        moments = {"first": self.first, "second": self.second}
+        named = {f"{moment}/{name}": stack for moment, stacks in moments.items() for name, stack in stacks.items()}
+        return {"steps": torch.tensor(self.steps, dtype=torch.int64), **named}
+
+    def restore(self, state: Mapping[str, Tensor]) -> None:
+        """Take the moments and step counts of a checkpoint."""
+        self.steps = state["steps"].tolist()
+        for name in self.parameters:
+            self.first[name].copy_(state[f"first/{name}"])
+            self.second[name].copy_(state[f"second/{name}"])
 
     def step(self, gradients: Mapping[str, Tensor], active: list[bool]) -> None:
         """Step the active clients along ``gradients``, name to stack; parameters without one stay."""
@@ -99,6 +118,13 @@ class StackedSGD:
 
     def reset(self) -> None:
         """Do nothing: there is no state."""
+
+    def state(self) -> dict[str, Tensor]:
+        """Return nothing."""
+        return {}
+
+    def restore(self, state: Mapping[str, Tensor]) -> None:
+        """Do nothing."""
 
     def step(self, gradients: Mapping[str, Tensor], active: list[bool]) -> None:
         """Step the active clients along ``gradients``, name to stack; parameters without one stay."""

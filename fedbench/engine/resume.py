@@ -1,4 +1,4 @@
-"""Finished seeds of a job, kept where a killed job finds them again."""
+"""Finished seeds of a job, and checkpoints of those under way, kept where a killed job finds them again."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from fedbench.engine.checkpoint import Checkpoints
 from fedbench.files import whole_file, write_json
 from fedbench.records.schema import Digests, SeedCost
 from fedbench.settings import digest_of
@@ -59,6 +60,11 @@ class FinishedSeeds:
             with whole_file(path) as temporary:
                 pq.write_table(table, temporary)
             write_json(path.with_suffix(".json"), {"cost": cost.model_dump(), "diagnostics": diagnostics})
+
+    def checkpoints(self, seeds: tuple[int, ...]) -> Checkpoints | None:
+        """Return where a run of some seeds leaves its state; None without a folder."""
+        home = self._home()
+        return Checkpoints(home / f"seeds-{'-'.join(map(str, seeds))}.checkpoint.npz") if home else None
 
     def forget(self) -> None:
         """Remove what is on disk: the record has been written."""

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from fedbench.configuration.protocol import TrainingSettings
+from fedbench.engine.checkpoint import Checkpoints
 from fedbench.engine.cohort import Cohort, Pack, start_cohort
 from fedbench.engine.history import History
 from fedbench.engine.local_training import LocalRound, train_locally
@@ -30,6 +31,7 @@ class Outcome:
     """What a run leaves: its measurements and its costs, for the seeds it computed at once.
 
     ``mixing``: W [S, K, K] by round, for the first, the middle and the last round. ``preparation``: see `Preparation`.
+    ``earlier_seconds``: wall and CPU time of killed attempts, up to the checkpoint that this one goes on from.
     """
 
     cell: Cell
@@ -42,9 +44,10 @@ class Outcome:
     evaluation_seconds: float = 0.0
     mixing: dict[int, Tensor] = field(default_factory=dict)
     preparation: Sequence[dict[str, Any]] = ()
+    earlier_seconds: tuple[float, float] = (0.0, 0.0)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Running:
     """A run under way."""
 
@@ -61,6 +64,7 @@ def run(
     seeds: tuple[int, ...],
     place: Place,
     progress: Progress | None = None,
+    checkpoints: Checkpoints | None = None,
 ) -> Outcome:
     """Train all clients for all rounds of ``method.training``.
 
@@ -70,17 +74,22 @@ def run(
         seeds: run seeds computed at once; on a CPU one is faster, on a GPU all.
         place: precision and device.
         progress: called after each evaluation with the round and the measurements so far.
+        checkpoints: where the state of a long run is kept; a run goes on from the newest.
 
     Raises:
         TrainingError: a loss is not finite.
+        DataError: a checkpoint is damaged.
     """
     running = _start(method, problem, seeds, place)
-    for round in range(1, method.training.rounds + 1):
+    done = checkpoints.restore(running) if checkpoints else 0
+    for round in range(done + 1, method.training.rounds + 1):
         _round(running, round)
         if round % _ROUNDS_BETWEEN_TRIMS == 0:
             return_freed_memory()
         if progress and due(method.training, round):
             progress(round, running.outcome.history)
+        if checkpoints:
+            checkpoints.offer(running, round)
     return running.outcome
 
 

@@ -165,6 +165,11 @@ def test_a_shared_parameter_must_start_alike_for_all_clients(monkeypatch: pytest
         run(method, toy_graphs(), (0,), Place())
 
 
+def test_seeds_of_clients_of_different_widths_are_not_computed_at_once() -> None:
+    with pytest.raises(ConfigurationError, match="different widths"):
+        run(method_of("fedavg", "default", OF_TASK["graph"]), toy_graphs(), (0, 1), Place())
+
+
 def test_a_loss_that_is_not_finite_stops_with_the_place() -> None:
     problem = toy_problem()
     problem.data["x_data"][problem.data["x_indptr"][20]] = np.inf  # node 20 belongs to client 1

@@ -8,18 +8,21 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from fedbench.configuration.run import RunName
+from fedbench.configuration.run import RunName, resolve
+from fedbench.engine import checkpoint
 from fedbench.engine import job as jobs
 from fedbench.engine.job import Job, train, train_to
 from fedbench.engine.resume import FinishedSeeds
 from fedbench.errors import ConfigurationError, DataError, TrainingError
 from fedbench.files import write_arrays
 from fedbench.records.store import read_record
+from tests.tasks.toy_graphs import toy_graphs
 from tests.toys import toy_problem
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
@@ -86,6 +89,39 @@ def test_finished_seeds_survive_a_failure_and_are_not_trained_again(
     assert not any(state.iterdir())
     monkeypatch.setattr(jobs, "run", run)
     assert read_record(out).table.equals(train(job_of(files, (0, 1, 2))).table)
+
+
+def test_a_gpu_takes_all_seeds_at_once_if_the_clients_have_the_same_widths(files: tuple[Path, Path]) -> None:
+    job = replace(job_of(files, (0, 1, 2)), device="cuda")
+    nothing = FinishedSeeds(None, jobs.digests_of(job, resolve(job.name, CONFIGS)), "cuda")
+    assert list(jobs._waiting(job, nothing, toy_problem())) == [(0, 1, 2)]
+    assert list(jobs._waiting(job, nothing, toy_graphs())) == [(0,), (1,), (2,)]
+    assert list(jobs._waiting(replace(job, device="cpu"), nothing, toy_problem())) == [(0,), (1,), (2,)]
+
+
+def test_a_long_seed_goes_on_from_its_checkpoint(
+    files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state, started = tmp_path / "state", []
+    monkeypatch.setattr(checkpoint, "SECONDS", 0.0)
+
+    def killed(name, seeds, rounds):  # type: ignore[no-untyped-def]
+        def report(round: int, history: object) -> None:
+            started.append(round)
+            if started == [1, 2, 3]:
+                raise KeyboardInterrupt
+
+        return report
+
+    monkeypatch.setattr(jobs, "log_progress", killed)
+    with pytest.raises(KeyboardInterrupt):
+        train_to(job_of(files, (0,), state), tmp_path / "seeds-0-0.parquet")
+    assert len(list(state.glob("*/seeds-0.checkpoint.npz"))) == 1
+    train_to(job_of(files, (0,), state), tmp_path / "seeds-0-0.parquet")
+    assert started == [1, 2, 3, 3, 4, 5]
+    assert not any(state.iterdir())
+    record = read_record(tmp_path / "seeds-0-0.parquet")
+    assert record.table.equals(train(job_of(files, (0,))).table)
 
 
 def test_a_killed_job_leaves_no_record_and_resumes(files: tuple[Path, Path], tmp_path: Path) -> None:
