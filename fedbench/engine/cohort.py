@@ -158,10 +158,8 @@ def networks_of(method: Method[Any], cell: Cell) -> list[Network]:
 
 def _packs(cell: Cell, size: int, task: Task) -> list[range]:
     """Return which clients are computed together: each alone where widths differ, or the task gains nothing by it."""
-    alone, unlike = (
-        cell.device.type == "cpu" and len(cell.seeds) == 1 and not task.packs_on_cpu,
-        len(set(cell.shapes)) > 1,
-    )
+    alone = cell.device.type == "cpu" and len(cell.seeds) == 1 and not task.packs_on_cpu
+    unlike = len(set(cell.shapes)) > 1
     if unlike and len(cell.seeds) > 1:
         raise ConfigurationError(
             f"compute the seeds {cell.seeds} at once",
