@@ -55,6 +55,7 @@ check: $(READY) ## say which records are stale or invalid, and why
 
 calibrate: $(READY) ## compare with figures known to be reproducible: reports/calibration.csv
 	$(SNAKEMAKE) tables --config suite=calibration
+	$(SNAKEMAKE) tables --config suite=calibration-graph
 	fedbench calibrate
 
 theorems: $(READY) ## measure what the papers' theorems claim: reports/theorems.csv and .md

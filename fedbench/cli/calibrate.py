@@ -10,7 +10,7 @@ HELP = "compare with figures known to be reproducible"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
-    parser.add_argument("--suite", default="calibration", help="suite whose seeds count")
+    parser.add_argument("names", nargs="*", metavar="name", help="files of configs/calibrations (default: all)")
     parser.add_argument("--configs", type=Path, default=Path("configs"))
     parser.add_argument("--records", type=Path, default=Path("results/records"))
     parser.add_argument("--out", type=Path, default=Path("reports/calibration.csv"))
@@ -19,13 +19,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the comparison, print it, and return 1 on a miss."""
     from fedbench.configuration.calibration import load_calibrations
-    from fedbench.configuration.suite import load_suite
     from fedbench.files import write_text
     from fedbench.records.pack import open_records
     from fedbench.verification.calibration import as_table, calibrate
 
-    blocks = load_suite(args.suite, args.configs).seed_blocks
-    outcomes = calibrate(load_calibrations(args.configs), blocks, open_records(args.records))
+    files = load_calibrations(args.configs, args.names)
+    outcomes = calibrate(files, args.configs, open_records(args.records))
     table = as_table(outcomes)
     write_text(args.out, table.to_csv(index=False, lineterminator="\n"))
     print(table.drop(columns="target_source").to_string(index=False))

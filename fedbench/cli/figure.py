@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> None:
     name = args.table or next(iter(suite.tables))
     scene = Scene(
         table=table_named(name, suite, args.configs, [part for part in args.also.split(",") if part]),
-        blocks=tuple(suite.seed_blocks),
+        blocks=tuple(suite.blocks_of(name)),
         configs=args.configs,
         records=open_records(args.records),
         results=args.results or results_of(args.records),

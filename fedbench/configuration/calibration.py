@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import Field
@@ -26,11 +27,13 @@ class CalibrationFile(Settings):
     """``configs/calibrations/<name>.yaml``."""
 
     title: str
+    suite: str = Field("calibration", description="the suite that trains the runs, and whose seeds count")
     metric: Metric = Metric()
     checks: tuple[Check, ...] = Field(min_length=1)
 
 
-def load_calibrations(configs: Path) -> list[CalibrationFile]:
-    """Read every file of ``configs/calibrations``, in order of name."""
-    paths = sorted((configs / "calibrations").glob("*.yaml"))
+def load_calibrations(configs: Path, names: Sequence[str] = ()) -> list[CalibrationFile]:
+    """Read every file of ``configs/calibrations``, in order of name, or the named ones."""
+    folder = configs / "calibrations"
+    paths = [folder / f"{name}.yaml" for name in names] or sorted(folder.glob("*.yaml"))
     return [parse(CalibrationFile, read_yaml(path), str(path)) for path in paths]

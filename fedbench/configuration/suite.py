@@ -22,6 +22,8 @@ class TableChoice(Settings):
     partition_seeds: int | None = Field(None, ge=1)
     partition_run_seeds: int | None = Field(None, ge=1)
     without: tuple[str, ...] = Field((), description="rows left out, `method` or `method/variant`")
+    only: tuple[str, ...] = Field((), description="rows kept (default: all), `method` or `method/variant`")
+    seeds_per_job: int | None = Field(None, ge=1, description="the suite's, unless given")
 
 
 class FigureChoice(Settings):
@@ -41,7 +43,8 @@ class Suite(Settings):
 
     title: str
     description: str
-    seeds: int = Field(3, ge=1, description="seeds 0 .. seeds-1")
+    seeds: int = Field(3, ge=1, description="how many")
+    first_seed: int = Field(0, ge=0)
     seeds_per_job: int = Field(5, ge=1, description="seeds one training job runs after another")
     tables: dict[str, TableChoice] = Field(min_length=1)
     figures: tuple[FigureChoice, ...] | None = Field(
@@ -57,10 +60,16 @@ class Suite(Settings):
 
     @property
     def seed_blocks(self) -> list[str]:
-        """Return the names of the blocks of seeds, one training job each."""
-        seeds = tuple(range(self.seeds))
-        step = self.seeds_per_job
-        return [block_name(seeds[start : start + step]) for start in range(0, self.seeds, step)]
+        """Return the names of the blocks of seeds, one training job each, of a table that says nothing else."""
+        return self._blocks(self.seeds_per_job)
+
+    def blocks_of(self, table: str) -> list[str]:
+        """Return the names of a table's blocks of seeds, one training job each."""
+        return self._blocks(self.tables[table].seeds_per_job or self.seeds_per_job)
+
+    def _blocks(self, step: int) -> list[str]:
+        seeds = tuple(range(self.first_seed, self.first_seed + self.seeds))
+        return [block_name(seeds[start : start + step]) for start in range(0, len(seeds), step)]
 
 
 def load_suite(name: str, configs: Path) -> Suite:
@@ -77,21 +86,21 @@ def table_in_suite(name: str, suite: Suite, configs: Path, also: Iterable[str] =
     """
     table, choice = load_table(name, configs), suite.tables[name]
     more = () if table.kind == "noniid" else tuple(_row(text) for text in also)
-    rows = _kept(table.rows, choice.without, f"table '{name}' of suite '{suite.title}'") + more
-    changes = choice.model_dump(exclude_none=True, exclude={"without"})
+    rows = _kept(table.rows, choice, f"table '{name}' of suite '{suite.title}'") + more
+    changes = choice.model_dump(exclude_none=True, exclude={"without", "only", "seeds_per_job"})
     return table.model_copy(update={**changes, "rows": rows})
 
 
-def _kept(rows: tuple[Row, ...], without: tuple[str, ...], where: str) -> tuple[Row, ...]:
-    left_out = {_row(text).name for text in without}
-    unknown = sorted(left_out - {row.name for row in rows})
+def _kept(rows: tuple[Row, ...], choice: TableChoice, where: str) -> tuple[Row, ...]:
+    left_out, kept = ({_row(text).name for text in names} for names in (choice.without, choice.only))
+    unknown = sorted((left_out | kept) - {row.name for row in rows})
     if unknown:
         raise ConfigurationError(
             f"leave out rows of {where}",
             found=f"no row {unknown[0]}{nearest(unknown[0], [row.name for row in rows])}",
             allowed=", ".join(row.name for row in rows),
         )
-    return tuple(row for row in rows if row.name not in left_out)
+    return tuple(row for row in rows if row.name not in left_out and (not kept or row.name in kept))
 
 
 def _row(text: str) -> Row:

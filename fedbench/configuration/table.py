@@ -13,7 +13,7 @@ from fedbench.configuration.run import RunName, block_name, seed_block
 from fedbench.configuration.table_parts import Grid, Metric, Published, Reading, Row, Sweep
 from fedbench.settings import Settings, parse, read_yaml
 
-Kind = Literal["figure", "communication", "seconds", "paired", "noniid"]
+Kind = Literal["figure", "communication", "seconds", "paired", "noniid", "clients", "fairness"]
 
 
 class TableFile(Settings):
@@ -24,18 +24,24 @@ class TableFile(Settings):
     kind: Kind = Field(
         "figure",
         description="figure (formerly accuracy): `metric` of the records; communication, seconds: costs of the "
-        "headers; paired: `metric` minus the baseline's, seed by seed; noniid: `readings` of partitions, no records",
+        "headers; paired: `metric` minus the baseline's, seed by seed; noniid: `readings` of partitions, no records; "
+        "clients: mean and deviation of `metric` over clients; fairness: its worst client and Jain's index",
     )
     measured: bool = Field(False, description="true: holds clock readings, so two runs differ")
     protocol: str = ""
     datasets: tuple[str, ...] = Field(min_length=1)
-    partitions: tuple[str, ...] = Field(min_length=1)
+    partitions: tuple[str, ...] = Field((), description="of every data set that `partition_of` doesn't name")
+    partition_of: dict[str, str] = Field({}, description="the one partition of a data set")
     partition_seeds: int = Field(1, ge=1, description="seeds 0 .. n-1 of each partition, for the spread over them")
     partition_run_seeds: int = Field(1, ge=1, description="run seeds 0 .. n-1 that count in the spread over partitions")
     metric: Metric = Metric()
     published: tuple[Published, ...] = Field((), description="one source, or several in order of preference")
     reproduced_within: float = Field(0.5, gt=0, description="points; inside it a cell counts as reproduced")
     rows: tuple[Row, ...] = ()
+    floor: str | None = Field(None, description="the row that is printed last and not ranked, such as `majority`")
+    weights: str | None = Field(
+        None, description="kinds clients, fairness: weights over clients (split none); did they ever leave 1 / clients?"
+    )
     baseline: str | None = Field(None, description="kind paired: the row (method or method/variant) that is subtracted")
     readings: tuple[Reading, ...] = Field((), description="kind noniid: its rows")
     sweep: Sweep | None = Field(None, description="axis of the figure `sweep`")
@@ -62,24 +68,46 @@ class TableFile(Settings):
     @property
     def baseline_row(self) -> Row | None:
         """Return the row that is subtracted from the others."""
-        wanted = {self.baseline, f"{self.baseline}/default"}
-        return next((row for row in self.rows if row.name in wanted), None)
+        return self._row(self.baseline)
+
+    @property
+    def floor_row(self) -> Row | None:
+        """Return the row that is printed last and not ranked."""
+        return self._row(self.floor)
+
+    def _row(self, name: str | None) -> Row | None:
+        return next((row for row in self.rows if row.name in {name, f"{name}/default"}), None)
 
     @property
     def printed_rows(self) -> tuple[Row, ...]:
-        """Return the rows that are printed: all but the baseline, or one a reading."""
+        """Return the rows that are printed: all but the baseline, the floor last; or one a reading."""
         if self.kind == "noniid":
             return tuple(Row(method=reading.name, published=reading.published) for reading in self.readings)
-        return tuple(row for row in self.rows if row != self.baseline_row)
+        floor = self.floor_row
+        shown = tuple(row for row in self.rows if row not in (self.baseline_row, floor))
+        return (*shown, floor) if floor else shown
+
+    @property
+    def columns(self) -> tuple[tuple[str, str], ...]:
+        """Return the columns, (data set, partition) each."""
+        return tuple((dataset, name) for dataset in self.datasets for name in self.partitions_in(dataset))
+
+    def partitions_in(self, dataset: str) -> tuple[str, ...]:
+        """Return the partitions that a data set has columns for."""
+        own = self.partition_of.get(dataset)
+        return (own,) if own else self.partitions
+
+    def row_runs(self) -> list[tuple[Row, RunName]]:
+        """Return every run that fills a cell with its row, in reading order."""
+        return [(row, self._run(row, *column)) for row in self.rows for column in self.columns]
+
+    def _run(self, row: Row, dataset: str, partition: str) -> RunName:
+        where = {"protocol": self.protocol, "dataset": dataset, "partition": partition}
+        return RunName(**where, method=row.method, variant=row.variant_in(dataset))
 
     def runs(self) -> list[RunName]:
         """Return every run that fills a cell, in reading order; none for a table of partitions."""
-        return [
-            RunName(protocol=self.protocol, dataset=d, partition=p, method=row.method, variant=row.variant)
-            for row in self.rows
-            for d in self.datasets
-            for p in self.partitions
-        ]
+        return [run for _, run in self.row_runs()]
 
     def partitions_like(self, partition: str) -> list[str]:
         """Return the names of the partition made with the other seeds."""
@@ -105,23 +133,34 @@ class TableFile(Settings):
         """Return the (data set, partition) pairs that the table's runs, or its readings, are made from."""
         return [
             (dataset, name)
-            for dataset in self.datasets
-            for partition in self.partitions
+            for dataset, partition in self.columns
             for name in (partition, *self.partitions_like(partition))
         ]
 
 
 def _faults(table: TableFile) -> list[tuple[str, bool]]:
     of_runs = table.kind != "noniid"
-    seeded = any(re.search(r"-s\d+$", name) for name in table.partitions)
+    seeded = any(re.search(r"-s\d+$", name) for _, name in table.columns)
+    over_clients = table.kind in ("clients", "fairness")
+    without = [name for name in table.datasets if not table.partitions_in(name)]
+    names = [(row.method, variant) for row in table.rows for variant in row.variants]
     return [
         ("`protocol` and `rows` must be given", of_runs and not (table.protocol and table.rows)),
         ("`readings` must be given, and no `rows`", not of_runs and (not table.readings or bool(table.rows))),
+        (f"no partition of {', '.join(without)}: give `partitions`, or `partition_of` it", bool(without)),
+        ("`floor` must name one of the rows", table.floor is not None and table.floor_row is None),
+        ("a variant in `by_dataset` is another row's too", len(set(names)) < len(names) and _by_dataset(table)),
+        ("`metric.select` must be last_rounds", over_clients and table.metric.select != "last_rounds"),
+        ("`weights` needs the kind clients or fairness", table.weights is not None and not over_clients),
         ("`baseline` must name one of the rows", table.kind == "paired" and table.baseline_row is None),
         ("`baseline` needs the kind paired", table.kind != "paired" and table.baseline is not None),
         ("`partition_seeds` needs the kind figure", table.partition_seeds > 1 and table.kind != "figure"),
         ("`partition_seeds` needs partitions without a seed of their own", table.partition_seeds > 1 and seeded),
     ]
+
+
+def _by_dataset(table: TableFile) -> bool:
+    return any(row.by_dataset for row in table.rows)
 
 
 def load_table(name: str, configs: Path) -> TableFile:

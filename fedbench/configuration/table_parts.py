@@ -18,6 +18,7 @@ class Row(Settings):
     method: str
     variant: str = "default"
     published: str | dict[str, str] | None = None
+    by_dataset: dict[str, str] = Field({}, description="variant in a data set, where it isn't `variant`")
 
     def __hash__(self) -> int:
         """Hash by method and variant: a mapping of published names has no hash."""
@@ -28,17 +29,39 @@ class Row(Settings):
         """Return ``method/variant``."""
         return f"{self.method}/{self.variant}"
 
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """Return every variant the row may show, its own first."""
+        return tuple(dict.fromkeys((self.variant, *self.by_dataset.values())))
+
+    def variant_in(self, dataset: str) -> str:
+        """Return the variant that stands in a data set's columns."""
+        return self.by_dataset.get(dataset, self.variant)
+
+
+class OverClients(Settings):
+    """How a figure over clients, such as their standard deviation, is read off the selected rounds."""
+
+    mode: Literal["per_round", "of_means"] = Field(
+        "per_round",
+        description="per_round: the figure of every round, then the mean over rounds, one a seed (FedSSP's logger stores "
+        "it so); of_means: the figure of each client's mean over rounds and seeds, one in all (inferred alternative)",
+    )
+    ddof: int = Field(0, ge=0, le=1, description="of the deviation over clients; 0 in FedSSP's released code")
+
 
 class Metric(Settings):
     """How one figure is read off a seed's record."""
 
     name: str = Field("accuracy", description="`metric` of the record")
     split: Literal["train", "val", "test", "none"] = "test"
-    select: Literal["best_validation_round", "common_best_round", "last_round"] = Field(
+    select: Literal["best_validation_round", "common_best_round", "last_round", "last_rounds"] = Field(
         "best_validation_round",
         description="round read: each seed's best by mean client validation figure (first if tied), the best of the "
-        "mean over seeds, or the last",
+        "mean over seeds, or the last; last_rounds: the mean over those of the last `last` that were evaluated",
     )
+    last: int = Field(5, ge=1, description="select last_rounds: how many (FedSST: 196 to 200 of 200)")
+    over_clients: OverClients = OverClients()
     scale: float = Field(100.0, description="factor from record to table (100: percent)")
     unit: str = "%"
     ddof: int = Field(0, ge=0, le=1, description="0: population standard deviation over seeds")

@@ -34,5 +34,5 @@ class Job(Settings):
 
 def jobs_of_table(name: str, suite: Suite, configs: Path, also: Iterable[str] = ()) -> list[Job]:
     """Return the jobs whose records fill one table of a suite, in order and without repetition."""
-    planned = table_in_suite(name, suite, configs, also).planned(suite.seed_blocks)
+    planned = table_in_suite(name, suite, configs, also).planned(suite.blocks_of(name))
     return list(dict.fromkeys(Job(run=run, block=block) for run, blocks in planned for block in blocks))

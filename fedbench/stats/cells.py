@@ -86,13 +86,11 @@ def cells_of(table: TableFile, blocks: Iterable[str], records: Records) -> list[
     """
     own = list(blocks)
     few = table.spread_blocks(own)
-    row_of = {(row.method, row.variant): row for row in table.rows}
 
-    def cell(run: RunName, others: Sequence[RunName]) -> Cell:
-        row = row_of[run.method, run.variant]
+    def cell(row: Row, run: RunName, others: Sequence[RunName]) -> Cell:
         return _cell(row, run, own, records, tuple(_cell(row, other, few, records) for other in others))
 
-    return [cell(run, table.other_partitions(run)) for run in table.runs()]
+    return [cell(row, run, table.other_partitions(run)) for row, run in table.row_runs()]
 
 
 def require_complete(cells: Sequence[Cell], what: str, remedy: str) -> None:

@@ -34,10 +34,7 @@ def curve(records: Sequence[Record], metric: str, split: str) -> Curve:
             client's value is NaN.
     """
     where = f"{metric} on {split} of {run_of(records[0].header)}"
-    _refuse_shared_seeds(records, where)
-    rows = pd.concat([_rows(record, metric, split) for record in records])
-    if rows.empty:
-        raise RecordError(f"read {where}", found="no such rows", remedy="record this figure, or drop the method's row")
+    rows = _of_run(records, metric, split)
     own = rows[rows["client"] >= 0]
     # Sorted, so that the sum over clients is taken in one order whatever the order of rows and files.
     rows = (rows if own.empty else own).sort_values(["seed", "round", "client"])
@@ -58,14 +55,39 @@ def values_by_client(records: Sequence[Record], metric: str, split: str) -> tupl
     Raises:
         RecordError: no such figure; a seed in two records.
     """
+    ordered = _of_run(records, metric, split).sort_values(["seed", "round", "client"])
+    means = ordered.groupby(["round", "client"])["value"].mean().unstack("client")
+    return means.index.to_numpy(dtype=np.int64), means.to_numpy(dtype=np.float64)
+
+
+def by_client(
+    records: Sequence[Record], metric: str, split: str
+) -> tuple[tuple[int, ...], tuple[int, ...], np.ndarray]:
+    """Return seeds, rounds and a figure's values, float64[seeds, rounds, clients]; NaN where a record has it so.
+
+    Raises:
+        RecordError: no such figure; a seed in two records; seeds or rounds with different clients or rounds.
+    """
+    rows = _of_run(records, metric, split).sort_values(["seed", "round", "client"])
+    axes = [sorted(int(label) for label in rows[name].unique()) for name in ("seed", "round", "client")]
+    shape = tuple(map(len, axes))
+    if len(rows) != np.prod(shape):
+        raise RecordError(
+            f"combine the seeds of {metric} on {split} of {run_of(records[0].header)}",
+            found=f"{len(rows)} values of {shape[0]} seeds, {shape[1]} rounds and {shape[2]} clients",
+            allowed="one a seed, round and client",
+            remedy="run the seeds with the same settings",
+        )
+    return tuple(axes[0]), tuple(axes[1]), rows["value"].to_numpy(dtype=np.float64).reshape(shape)
+
+
+def _of_run(records: Sequence[Record], metric: str, split: str) -> pd.DataFrame:
     where = f"{metric} on {split} of {run_of(records[0].header)}"
     _refuse_shared_seeds(records, where)
     rows = pd.concat([_rows(record, metric, split) for record in records])
     if rows.empty:
         raise RecordError(f"read {where}", found="no such rows", remedy="record this figure, or drop the method's row")
-    ordered = rows.sort_values(["seed", "round", "client"])
-    means = ordered.groupby(["round", "client"])["value"].mean().unstack("client")
-    return means.index.to_numpy(dtype=np.int64), means.to_numpy(dtype=np.float64)
+    return rows
 
 
 def _rows(record: Record, metric: str, split: str) -> pd.DataFrame:

@@ -8,6 +8,7 @@ from functools import partial
 from fedbench.configuration.table import Metric
 from fedbench.records.schema import SeedCost
 from fedbench.records.store import Record
+from fedbench.stats.clients import CLIENTS, FAIRNESS, over_clients
 from fedbench.stats.selection import select
 from fedbench.stats.summary import Summary, summarise
 
@@ -65,14 +66,17 @@ SECONDS: Costs = {
     "peak_memory_mb": lambda cost, record: record.header.peak_memory_mb,
 }
 BY_KIND = {"communication": COMMUNICATION, "seconds": SECONDS}
+OVER_CLIENTS = {"clients": CLIENTS, "fairness": FAIRNESS}
 KINDS: dict[str, Callable[[Sequence[Record], Metric], Measures]] = {
     "figure": _figure,
     **{kind: partial(_costs, costs) for kind, costs in BY_KIND.items()},
+    **{kind: partial(over_clients, figures) for kind, figures in OVER_CLIENTS.items()},
 }
 
 
 def metrics_of(kind: str, metric: Metric) -> tuple[str, ...]:
     """Return the names of the figures that a table of this kind has in every cell."""
-    if kind in BY_KIND:
-        return tuple(BY_KIND[kind])
+    several = {**BY_KIND, **OVER_CLIENTS}.get(kind)
+    if several:
+        return tuple(several)
     return (f"{metric.name}_difference",) if kind == "paired" else (metric.name,)

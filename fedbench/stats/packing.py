@@ -19,12 +19,12 @@ def pack_suite(
     Raises:
         RecordError: records are missing (unless ``partial``), damaged or invalid.
     """
-    tables = [table_named(name, suite, configs, also) for name in suite.tables]
-    cells = [cell for table in tables for cell in cells_of(table, suite.seed_blocks, records)]
+    tables = {name: table_named(name, suite, configs, also) for name in suite.tables}
+    cells = [cell for name, table in tables.items() for cell in cells_of(table, suite.blocks_of(name), records)]
     if not partial:
         require_complete(cells, f"pack the suite '{suite.title}'", "run `snakemake` for this suite, or `--partial`")
     entries = {entry.name: entry for cell in cells for entry in cell.all_entries}
-    write_bundle(entries.values(), rows_read(tables), out)
+    write_bundle(entries.values(), rows_read(list(tables.values())), out)
     return len(entries)
 
 
@@ -34,5 +34,6 @@ def rows_read(tables: Sequence[TableFile]) -> set[tuple[str, str]]:
     Each metric's own split, and val to choose the round; diagnostics belong to no split.
     """
     metrics = [table.metric for table in tables if table.kind != "noniid"]
-    diagnostics = {(name, "none") for table in tables for name in table.diagnostics}
+    weights = [table.weights for table in tables if table.weights]
+    diagnostics = {(name, "none") for name in (*weights, *(name for table in tables for name in table.diagnostics))}
     return {(metric.name, split) for metric in metrics for split in (metric.split, "val")} | diagnostics

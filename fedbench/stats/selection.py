@@ -17,7 +17,7 @@ TIE_DECIMALS = 9
 
 @dataclass(frozen=True)
 class Selected:
-    """Per seed: the round chosen and the figure there (record's unit)."""
+    """Per seed: the round chosen (of several the last) and the figure there (record's unit)."""
 
     seeds: tuple[int, ...]
     rounds: tuple[int, ...]
@@ -31,23 +31,32 @@ def select(records: Sequence[Record], metric: Metric) -> Selected:
         RecordError: the figure or the validation figure is missing or NaN (see `curve`).
     """
     figure = curve(records, metric.name, metric.split)
-    columns = RULES[metric.select](figure, lambda: _validation(records, metric, figure))
-    rounds = tuple(figure.rounds[column] for column in columns)
-    return Selected(figure.seeds, rounds, figure.values[np.arange(len(columns)), columns])
+    columns = RULES[metric.select](figure, metric, lambda: _validation(records, metric, figure))
+    rounds = tuple(figure.rounds[column] for column in columns[:, -1])
+    return Selected(figure.seeds, rounds, np.take_along_axis(figure.values, columns, axis=1).mean(axis=1))
 
 
-def _best_validation_round(figure: Curve, validation: Callable[[], np.ndarray]) -> np.ndarray:
+def last_rounds(rounds: Sequence[int], last: int) -> np.ndarray:
+    """Return the places, among the evaluated rounds, of those within the last ``last`` rounds of training."""
+    return np.flatnonzero(np.array(rounds) > rounds[-1] - last)
+
+
+def _best_validation_round(figure: Curve, metric: Metric, validation: Callable[[], np.ndarray]) -> np.ndarray:
     """Each seed's own first best round."""
-    return validation().argmax(axis=1)
+    return validation().argmax(axis=1)[:, None]
 
 
-def _common_best_round(figure: Curve, validation: Callable[[], np.ndarray]) -> np.ndarray:
+def _common_best_round(figure: Curve, metric: Metric, validation: Callable[[], np.ndarray]) -> np.ndarray:
     """The first best round of the mean over seeds, for every seed."""
-    return np.full(len(figure.seeds), validation().mean(axis=0).round(TIE_DECIMALS).argmax())
+    return np.full((len(figure.seeds), 1), validation().mean(axis=0).round(TIE_DECIMALS).argmax())
 
 
-def _last_round(figure: Curve, validation: Callable[[], np.ndarray]) -> np.ndarray:
-    return np.full(len(figure.seeds), len(figure.rounds) - 1)
+def _last_round(figure: Curve, metric: Metric, validation: Callable[[], np.ndarray]) -> np.ndarray:
+    return np.full((len(figure.seeds), 1), len(figure.rounds) - 1)
+
+
+def _last_rounds(figure: Curve, metric: Metric, validation: Callable[[], np.ndarray]) -> np.ndarray:
+    return np.tile(last_rounds(figure.rounds, metric.last), (len(figure.seeds), 1))
 
 
 def _validation(records: Sequence[Record], metric: Metric, figure: Curve) -> np.ndarray:
@@ -64,9 +73,11 @@ def _validation(records: Sequence[Record], metric: Metric, figure: Curve) -> np.
     return np.round(found.values, TIE_DECIMALS)
 
 
-Rule = Callable[[Curve, Callable[[], np.ndarray]], np.ndarray]
+# From a run's curve to the places of the rounds read, int[seeds, rounds read]; the mean over these counts.
+Rule = Callable[[Curve, Metric, Callable[[], np.ndarray]], np.ndarray]
 RULES: dict[str, Rule] = {
     "best_validation_round": _best_validation_round,
     "common_best_round": _common_best_round,
     "last_round": _last_round,
+    "last_rounds": _last_rounds,
 }

@@ -73,7 +73,7 @@ def write_table(
         ConfigurationError: a name or file of the configuration is wrong.
     """
     table = table_named(name, suite, configs, also)
-    cells = cells_of(table, suite.seed_blocks, records)
+    cells = cells_of(table, suite.blocks_of(name), records)
     if not partial:
         require_complete(cells, f"build the table '{name}'", remedy)
     texts = build_table(name, table, cells, configs, present, results)

@@ -61,11 +61,21 @@ def _wins(row: Figures, unit: Unit) -> str:
     return f"{int(row['wins'])}/{row['n_seeds']}"
 
 
+def _seeds(row: Figures, unit: Unit) -> str:
+    return str(row["n_seeds"])
+
+
+def _departed(row: Figures, unit: Unit) -> str:
+    return f"{row['weights_departed']}, {row['weights_low']:.2f} to {row['weights_high']:.2f} of 1/K"
+
+
 # What stands below a value, by title: the column that must be filled, and how it is printed.
 LINES = {
     "partitions": ("partition_mean", _partitions),
     "95 % interval": ("low", _interval),
     "better": ("wins", _wins),
+    "seeds": ("mode", _seeds),
+    "w departed from uniform": ("weights_departed", _departed),
 }
 
 

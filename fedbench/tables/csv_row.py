@@ -10,6 +10,7 @@ from fedbench.configuration.table import TableFile
 from fedbench.partition.name import parse_name
 from fedbench.records.check import Present
 from fedbench.stats.cells import Cell
+from fedbench.stats.measures import OVER_CLIENTS
 from fedbench.stats.published import Figure
 from fedbench.stats.summary import Summary
 from fedbench.stats.verdict import NOT_RUN, verdict, with_partitions
@@ -34,15 +35,19 @@ COLUMNS = [
 PARTITION_COLUMNS = ["partition_mean", "partition_std", "partitions_n"]
 SOURCE_COLUMNS = ["published_source", "also_published"]
 PAIRED_COLUMNS = ["baseline", "wins", "low", "high"]
+OVER_CLIENTS_COLUMNS = ["over_rounds", "mode", "ddof"]
+WEIGHTS_COLUMNS = ["weights_departed", "weights_low", "weights_high"]
 DECIMALS = 4
 
 
 def csv_columns(table: TableFile) -> list[str]:
-    """Return `COLUMNS`, and what the table's kind, spread over partitions or several published sources add."""
+    """Return `COLUMNS`, and what the table's kind, its other columns or several published sources add."""
     added = (
         (PARTITION_COLUMNS, table.partition_seeds > 1),
         (SOURCE_COLUMNS, len(table.published) > 1),
         (PAIRED_COLUMNS, table.kind == "paired"),
+        (OVER_CLIENTS_COLUMNS, table.kind in OVER_CLIENTS),
+        (WEIGHTS_COLUMNS, table.weights is not None),
     )
     return [*COLUMNS, *(name for names, asked in added if asked for name in names)]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
@@ -39,7 +40,7 @@ def blocks_of(
     """
     panels = [_panel(table, frame, metric, labels) for metric in metrics_of(table.kind, table.metric)]
     places = {column: place for place, column in enumerate(columns_of(table))}
-    step = max(1, WIDEST // len(table.partitions))
+    step = max(1, WIDEST // max(len(table.partitions_in(dataset)) for dataset in table.datasets))
     groups = [table.datasets[start : start + step] for start in range(0, len(table.datasets), step)]
     chosen = [[column for column in places if column[0] in group] for group in groups]
     return [_block(table, columns, places, panels, datasets, foot) for columns in chosen]
@@ -56,7 +57,7 @@ def _block(
     kept = [places[column] for column in columns]
     return Block(
         datasets=tuple((datasets.get(name, name), len(list(group))) for name, group in groupby(d for d, _ in columns)),
-        partitions=tuple(_partition_heading(partition, table.partitions) for _, partition in columns),
+        partitions=tuple(_partition_heading(partition, table.partitions_in(name)) for name, partition in columns),
         panels=tuple(_narrowed(panel, kept) for panel in panels),
         foot=tuple((label, tuple(texts.get(column, "--") for column in columns)) for label, texts in foot),
     )
@@ -79,8 +80,9 @@ def _panel(table: TableFile, frame: pd.DataFrame, metric: str, labels: Mapping[R
 
 
 def _marks(found: Mapping[Row, dict[Column, Figures]], column: Column, unit: Unit, table: TableFile) -> dict[Row, str]:
-    means = {row: cells[column]["mean"] for row, cells in found.items()}
-    return marks(means, unit.decimals, table.metric.better) if unit.ranked else dict.fromkeys(means, "")
+    means = {row: math.nan if row == table.floor_row else cells[column]["mean"] for row, cells in found.items()}
+    better = unit.better or table.metric.better
+    return marks(means, unit.decimals, better) if unit.ranked else dict.fromkeys(means, "")
 
 
 def _partition_heading(partition: str, partitions: Sequence[str]) -> str:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pandas as pd
 
 from fedbench.configuration.method import variant_of
 from fedbench.configuration.table import Row, TableFile
+from fedbench.stats.published import load_names
 from fedbench.stats.verdict import kind_of, partition_rule_in_words, rule_in_words
 from fedbench.tables.cell_view import letter
+from fedbench.tables.over_clients import over_clients_notes
 from fedbench.tables.reading_notes import reading_notes
 
 
@@ -85,6 +87,10 @@ def _paired(table: TableFile, frame: pd.DataFrame) -> list[str]:
     ]
 
 
+def _over_clients(table: TableFile, frame: pd.DataFrame) -> list[str]:
+    return [*over_clients_notes(table), *(_judged(table, frame) if table.published else [])]
+
+
 def _nothing(table: TableFile, frame: pd.DataFrame) -> list[str]:
     return []
 
@@ -93,14 +99,28 @@ KIND_NOTES: dict[str, Callable[[TableFile, pd.DataFrame], list[str]]] = {
     "figure": _compared,
     "noniid": _noniid,
     "paired": _paired,
+    "clients": _over_clients,
+    "fairness": _over_clients,
 }
 
 
 def _about_methods(table: TableFile, labels: Mapping[Row, str], configs: Path) -> list[str]:
     if table.kind == "noniid":
         return []
-    found = {labels[row]: variant_of(row.method, row.variant, configs).note for row in labels}
+    titles = {(row, variant): text for row in labels for variant, text in _titles(table, row, labels[row], configs)}
+    found = {text: variant_of(row.method, variant, configs).note for (row, variant), text in titles.items()}
     return [f"{label}: {' '.join(note.split()).rstrip('.')}." for label, note in found.items() if note]
+
+
+def _titles(table: TableFile, row: Row, label: str, configs: Path) -> Iterator[tuple[str, str]]:
+    """Yield a row's variants with what the notes call them: its label, and in which data sets another stands."""
+    names = load_names(configs).datasets if row.by_dataset else {}
+    for variant in row.variants:
+        where = [names.get(name, name) for name in table.datasets if row.variant_in(name) == variant]
+        if not row.by_dataset:
+            yield variant, label
+        elif where:
+            yield variant, f"{label} in {', '.join(where)}"
 
 
 def _seeds(frame: pd.DataFrame) -> str:

@@ -17,12 +17,13 @@ from fedbench.stats.published import PublishedFigures
 from fedbench.stats.spread import over_partitions
 from fedbench.tables.csv_row import DECIMALS, beside_partitions, csv_columns, identity, judged, provenance
 from fedbench.tables.noniid import noniid_rows
+from fedbench.tables.over_clients import beside_clients
 from fedbench.tables.paired import paired_rows
 
 Column = tuple[str, str]
 Figures = dict[str, Any]
 # Whole numbers that may be missing, which would otherwise be printed with decimals.
-COUNTS = ("clients", "wins")
+COUNTS = ("clients", "wins", "over_rounds", "ddof")
 
 
 @dataclass(frozen=True)
@@ -63,20 +64,21 @@ def csv_text(frame: pd.DataFrame) -> str:
 
 def row_of(frame: pd.DataFrame, row: Row, metric: str) -> dict[Column, Figures]:
     """Return one row of the printed table: its figures by column (data set, partition)."""
-    chosen = (frame["method"] == row.method) & (frame["variant"] == row.variant) & (frame["metric"] == metric)
+    variant = frame["dataset"].map(row.variant_in)
+    chosen = (frame["method"] == row.method) & (frame["variant"] == variant) & (frame["metric"] == metric)
     cells = [{str(name): value for name, value in cell.items()} for cell in frame[chosen].to_dict("records")]
     return {(cell["dataset"], cell["partition"]): cell for cell in cells}
 
 
 def columns_of(table: TableFile) -> list[Column]:
     """Return the columns (data set, partition) of the printed table."""
-    return [(dataset, partition) for dataset in table.datasets for partition in table.partitions]
+    return list(table.columns)
 
 
 def _figures(table: TableFile, sources: Sources) -> Iterator[Figures]:
     for cell in sources.cells:
         found = measure(table.kind, cell.records, table.metric) if cell.entries else {}
-        about = {**identity(cell), **provenance([cell], sources.present)}
+        about = {**identity(cell), **provenance([cell], sources.present), **beside_clients(table, cell)}
         for metric in metrics_of(table.kind, table.metric):
             theirs = sources.published.every(cell.run.dataset, cell.run.partition, cell.row.published, metric)
             row = {**about, "metric": metric, **judged(found.get(metric), theirs, bool(cell.entries), table)}

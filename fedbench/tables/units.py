@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from fedbench.configuration.table import TableFile
 
@@ -11,7 +12,10 @@ MEGA, KILO = 1e-6, 1e-3
 
 @dataclass(frozen=True)
 class Unit:
-    """Heading of the figure's panel, factor from CSV to print, decimals, whether spread, ranking and sign are shown."""
+    """Heading of the figure's panel, factor from CSV to print, decimals, whether spread, ranking and sign are shown.
+
+    ``better``: which end of the ranking is best; None: the metric's.
+    """
 
     heading: str
     scale: float
@@ -19,6 +23,7 @@ class Unit:
     spread: bool = True
     ranked: bool = False
     signed: bool = False
+    better: Literal["higher", "lower"] | None = None
 
     def text(self, value: float) -> str:
         """Return a figure as printed."""
@@ -39,6 +44,12 @@ COSTS = {
     "total_seconds": Unit("Total, CPU seconds a seed", 1, 2),
     "peak_memory_mb": Unit("Peak memory of the job, MB", 1, 0),
 }
+OVER_CLIENTS = {
+    "average": Unit("AVG: mean over clients, {unit}", 1, 2, ranked=True),
+    "deviation": Unit("STD: standard deviation over clients, {step}", 1, 2, ranked=True, better="lower"),
+    "worst": Unit("Worst client, {unit}", 1, 2, ranked=True),
+    "jain": Unit("Jain's index over clients (1: all alike)", 1, 4, ranked=True, better="higher"),
+}
 
 
 def unit_of(metric: str, table: TableFile) -> Unit:
@@ -47,4 +58,7 @@ def unit_of(metric: str, table: TableFile) -> Unit:
         "paired": Unit("", 1, table.metric.decimals, signed=True),
         "noniid": Unit("", 1, table.metric.decimals, spread=False),
     }
+    if metric in OVER_CLIENTS:
+        unit = OVER_CLIENTS[metric]
+        return replace(unit, heading=unit.heading.format(unit=table.metric.unit, step=table.metric.step))
     return COSTS.get(metric) or kinds.get(table.kind) or Unit("", 1, table.metric.decimals, ranked=True)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import pandas as pd
 
 from fedbench.configuration.calibration import CalibrationFile, Check
+from fedbench.configuration.suite import load_suite
 from fedbench.configuration.table import Metric
 from fedbench.errors import RecordError
 from fedbench.records.pack import Records
@@ -31,18 +33,19 @@ class Calibrated:
         return abs(self.ours.mean - self.check.target) <= self.check.tolerance
 
 
-def calibrate(files: Sequence[CalibrationFile], blocks: Sequence[str], records: Records) -> list[Calibrated]:
+def calibrate(files: Sequence[CalibrationFile], configs: Path, records: Records) -> list[Calibrated]:
     """Return the outcome of every check.
 
     Args:
         files: the calibrations.
-        blocks: names of the seed blocks whose records count.
+        configs: configuration folder, with the suites whose seeds count.
         records: where records are.
 
     Raises:
         RecordError: a record is missing.
     """
-    return [_calibrated(check, file.metric, blocks, records) for file in files for check in file.checks]
+    blocks = {file.suite: load_suite(file.suite, configs).seed_blocks for file in files}
+    return [_calibrated(check, file.metric, blocks[file.suite], records) for file in files for check in file.checks]
 
 
 def _calibrated(check: Check, metric: Metric, blocks: Sequence[str], records: Records) -> Calibrated:

@@ -82,7 +82,7 @@ def plain_records_of(table):
     return [
         f"<results>/records/{run.folder}/seeds-{block}.parquet"
         for run in dict.fromkeys(runs)
-        for block in SUITE.seed_blocks
+        for block in SUITE.blocks_of(table)
     ]
 
 
