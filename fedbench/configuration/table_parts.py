@@ -44,8 +44,8 @@ class OverClients(Settings):
 
     mode: Literal["per_round", "of_means"] = Field(
         "per_round",
-        description="per_round: the figure of every round, then the mean over rounds, one a seed (FedSSP's logger stores "
-        "it so); of_means: the figure of each client's mean over rounds and seeds, one in all (inferred alternative)",
+        description="per_round: the figure of every round, then the mean over rounds, one a seed (as FedSSP's logger "
+        "stores it); of_means: the figure of each client's mean over rounds and seeds, one in all (inferred)",
     )
     ddof: int = Field(0, ge=0, le=1, description="of the deviation over clients; 0 in FedSSP's released code")
 

@@ -29,6 +29,7 @@ class GraphBatch(Protocol):
     ``first``: distinct rows of (A + I) X [clients * rows, clients * features]; ``degrees`` [clients, rows, 1]: their
     row sums of A + I. ``spread``: which row a node has, or None where rows are kept. ``pool``: sums over a graph's
     nodes [clients * graphs, clients * nodes]. ``graph_sizes``, ``graph_slots``: graphs of each client, and padded.
+    ``train_counts``: training graphs of each class [clients, classes].
     """
 
     clients: int
@@ -38,6 +39,7 @@ class GraphBatch(Protocol):
     pool: SparseMatrix
     graph_sizes: tuple[int, ...]
     graph_slots: int
+    train_counts: Tensor
 
     def neighbours(self, layer: int) -> SparseMatrix:
         """A + I for a layer from 2 on."""

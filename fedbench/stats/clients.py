@@ -36,7 +36,7 @@ def over_clients(figures: Sequence[str], records: Sequence[Record], metric: Metr
 
 
 def jain(values: np.ndarray) -> np.ndarray:
-    """Return Jain's index (sum x)^2 / (n sum x^2) over the last axis: 1 where all are equal, 1/n where all but one are 0.
+    """Return Jain's index (sum x)^2 / (n sum x^2) over the last axis: 1 where all are equal, 1/n if all but one are 0.
 
     Jain, Chiu, Hawe, A quantitative measure of fairness and discrimination, DEC TR-301, 1984, equation 1.
     """

@@ -34,9 +34,8 @@ def _weights(table: TableFile, cell: Cell) -> dict[str, Any]:
 def over_clients_notes(table: TableFile) -> list[str]:
     """Return what the figures are, and what the lines below them say."""
     how, last = table.metric.over_clients, table.metric.last
-    notes = [
-        f"{MODES[how.mode].format(last=last)} Deviations over clients divide by {'K' if how.ddof == 0 else 'K - 1'}."
-    ]
+    divisor = "K - 1" if how.ddof else "K"
+    notes = [f"{MODES[how.mode].format(last=last)} Deviations over K clients divide by {divisor}."]
     if table.floor_row:
         notes.append("The last row is a floor that learns nothing; it is not ranked.")
     if table.weights:
@@ -50,6 +49,6 @@ def over_clients_notes(table: TableFile) -> list[str]:
 MODES = {
     "per_round": "Each figure is taken over the clients of every round and averaged over the last {last} rounds; "
     "mean and standard deviation of that over seeds.",
-    "of_means": "Each figure is taken once, over the clients' means over the last {last} rounds and all seeds; it has no "
-    "spread over seeds.",
+    "of_means": "Each figure is taken once, over the clients' means over the last {last} rounds and all seeds; "
+    "it has no spread over seeds.",
 }

@@ -23,6 +23,7 @@ class Batch:
     """A batch of every packed client, see `fedbench.models.gin.GraphBatch`.
 
     ``sizes``: nodes of each client, padded to ``slots``. ``labels`` int64[clients * graph_slots], -100 for padding.
+    ``train_counts`` [clients, classes]: training graphs of each class, whatever the batch.
     ``between``: A + I, one matrix for all layers from 2 on, or one a layer. ``extra`` [clients, slots, width]: what a
     method put beside nodes' features.
     """
@@ -37,6 +38,7 @@ class Batch:
     between: tuple[SparseMatrix, ...]
     pool: SparseMatrix
     labels: Tensor
+    train_counts: Tensor
     extra: Tensor | None = None
 
     @property
@@ -72,6 +74,14 @@ class GraphBlock:
         """Every client's training graphs."""
         return [client.of_split("train") for client in self.clients]
 
+    @cached_property
+    def train_counts(self) -> Tensor:
+        """[clients, classes]: training graphs of each class; 0 for classes that a client hasn't."""
+        classes = max(client.classes for client in self.clients)
+        labels = [client.labels[own] for client, own in zip(self.clients, self.train, strict=True)]
+        counts = torch.from_numpy(np.stack([np.bincount(own, minlength=classes) for own in labels]))
+        return counts.to(dtype=self.place.dtype, device=self.place.device)
+
     def batch(self, graphs: Sequence[np.ndarray]) -> Batch:
         """Return a batch of the chosen graphs of each client."""
         parts = [Part.of(client, chosen) for client, chosen in zip(self.clients, graphs, strict=True)]
@@ -93,6 +103,7 @@ class GraphBlock:
             between=(self.matrix(passing, slots, symmetric=True),),
             pool=self.matrix(pooling, graph_slots),
             labels=self.labels([part.chosen.labels for part in parts], graph_slots),
+            train_counts=self.train_counts,
             extra=self.extra([part.chosen.rows for part in parts], slots),
         )
 

@@ -98,6 +98,7 @@ def compressed(block: GraphBlock, graphs: Sequence[np.ndarray], layers: int) -> 
         between=tuple(between),
         pool=block.matrix([_as_wide(part.pool, rows[-1]) for part in parts], graph_slots),
         labels=block.labels([part.labels for part in parts], graph_slots),
+        train_counts=block.train_counts,
     )
 
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import torch
 
-from tests.reference.federation import Graph, Plan, Trace
+from tests.reference.clients import Client
+from tests.reference.federation import Plan, Trace
 from tests.reference.plans import Settings, Shape, nothing
+
+TASKS = ("node", "graph")
 
 
 def plan(settings: Settings, shape: Shape) -> Plan:
     return Plan(lambda own: torch.nn.Module(), nothing, instead=count)
 
 
-def count(graphs: list[Graph], rounds: int) -> Trace:
+def count(graphs: list[Client], rounds: int) -> Trace:
     trace = Trace()
     for split, code in (("val", 1), ("test", 2)):
         row = []
