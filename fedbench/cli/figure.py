@@ -20,12 +20,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--results", type=Path, help="folder with datasets/ and partitions/")
     parser.add_argument("--out", type=Path, help="folder of the figures (default: reports/<suite>/figures)")
     parser.add_argument("--also", default="", help="methods to append, separated by commas")
+    parser.add_argument("--only", default="", help="rows drawn, separated by commas (default: all)")
     parser.add_argument("--partial", action="store_true", help="leave out cells without records")
 
 
 def run(args: argparse.Namespace) -> None:
     """Draw, and say which files were written."""
-    from fedbench.configuration.suite import load_suite
+    from fedbench.configuration.suite import load_suite, rows_only
     from fedbench.figures._catalogue import write_figure
     from fedbench.figures._scene import Scene
     from fedbench.records.pack import open_records, results_of
@@ -33,8 +34,9 @@ def run(args: argparse.Namespace) -> None:
 
     suite = load_suite(args.suite, args.configs)
     name = args.table or next(iter(suite.tables))
+    also, only = ([part for part in text.split(",") if part] for text in (args.also, args.only))
     scene = Scene(
-        table=table_named(name, suite, args.configs, [part for part in args.also.split(",") if part]),
+        table=rows_only(table_named(name, suite, args.configs, also), [*only, *also] if only else ()),
         blocks=tuple(suite.blocks_of(name)),
         configs=args.configs,
         records=open_records(args.records),

@@ -31,6 +31,7 @@ class FigureChoice(Settings):
 
     name: str = Field(description="module of fedbench/figures, such as accuracy-by-round")
     table: str | None = Field(None, description="table drawn (default: the suite's first)")
+    only: tuple[str, ...] = Field((), description="rows drawn (default: all), `method` or `method/variant`")
 
     @property
     def stem(self) -> str:
@@ -91,12 +92,22 @@ def table_in_suite(name: str, suite: Suite, configs: Path, also: Iterable[str] =
     return table.model_copy(update={**changes, "rows": rows})
 
 
+def rows_only(table: TableFile, only: Iterable[str]) -> TableFile:
+    """Return the table with the named rows alone, or as it is where none is named.
+
+    Raises:
+        ConfigurationError: it has no such row.
+    """
+    choice = TableChoice(only=tuple(only))
+    return table.model_copy(update={"rows": _kept(table.rows, choice, f"'{table.title}'")})
+
+
 def _kept(rows: tuple[Row, ...], choice: TableChoice, where: str) -> tuple[Row, ...]:
     left_out, kept = ({_row(text).name for text in names} for names in (choice.without, choice.only))
     unknown = sorted((left_out | kept) - {row.name for row in rows})
     if unknown:
         raise ConfigurationError(
-            f"leave out rows of {where}",
+            f"choose rows of {where}",
             found=f"no row {unknown[0]}{nearest(unknown[0], [row.name for row in rows])}",
             allowed=", ".join(row.name for row in rows),
         )

@@ -13,7 +13,7 @@ from fedbench.configuration.run import RunName, block_name, seed_block
 from fedbench.configuration.table_parts import Grid, Metric, Published, Reading, Row, Sweep
 from fedbench.settings import Settings, parse, read_yaml
 
-Kind = Literal["figure", "communication", "seconds", "paired", "noniid", "clients", "fairness"]
+Kind = Literal["figure", "communication", "seconds", "paired", "noniid", "clients", "fairness", "rounds"]
 
 
 class TableFile(Settings):
@@ -25,7 +25,8 @@ class TableFile(Settings):
         "figure",
         description="figure (formerly accuracy): `metric` of the records; communication, seconds: costs of the "
         "headers; paired: `metric` minus the baseline's, seed by seed; noniid: `readings` of partitions, no records; "
-        "clients: mean and deviation of `metric` over clients; fairness: its worst client and Jain's index",
+        "clients: mean and deviation of `metric` over clients; fairness: its worst client and Jain's index; "
+        "rounds: CPU time a round, and as multiples of the baseline's",
     )
     measured: bool = Field(False, description="true: holds clock readings, so two runs differ")
     protocol: str = ""
@@ -42,9 +43,9 @@ class TableFile(Settings):
     weights: str | None = Field(
         None, description="kinds clients, fairness: weights over clients (split none); did they ever leave 1 / clients?"
     )
-    baseline: str | None = Field(None, description="kind paired: the row (method or method/variant) that is subtracted")
+    baseline: str | None = Field(None, description="kinds paired, rounds: the row that others are set against")
     readings: tuple[Reading, ...] = Field((), description="kind noniid: its rows")
-    sweep: Sweep | None = Field(None, description="axis of the figure `sweep`")
+    sweep: tuple[Sweep, ...] = Field((), description="axis of the figure `sweep`, or several, a panel each")
     grid: Grid | None = Field(None, description="axes of the figure `grid`")
     diagnostics: tuple[str, ...] = Field((), description="metrics (split none) of the figure `apv-diagnostics`")
 
@@ -53,10 +54,10 @@ class TableFile(Settings):
     def _former_name(cls, value: Any) -> Any:
         return "figure" if value == "accuracy" else value
 
-    @field_validator("published", mode="before")
+    @field_validator("published", "sweep", mode="before")
     @classmethod
     def _as_list(cls, value: Any) -> Any:
-        return () if value is None else (value,) if isinstance(value, dict | Published) else value
+        return () if value is None else (value,) if isinstance(value, dict | Published | Sweep) else value
 
     @model_validator(mode="after")
     def _complete(self) -> TableFile:
@@ -67,7 +68,7 @@ class TableFile(Settings):
 
     @property
     def baseline_row(self) -> Row | None:
-        """Return the row that is subtracted from the others."""
+        """Return the row that others are set against: subtracted, or divided by."""
         return self._row(self.baseline)
 
     @property
@@ -80,11 +81,11 @@ class TableFile(Settings):
 
     @property
     def printed_rows(self) -> tuple[Row, ...]:
-        """Return the rows that are printed: all but the baseline, the floor last; or one a reading."""
+        """Return the rows that are printed: all but a baseline that is subtracted, the floor last; or one a reading."""
         if self.kind == "noniid":
             return tuple(Row(method=reading.name, published=reading.published) for reading in self.readings)
-        floor = self.floor_row
-        shown = tuple(row for row in self.rows if row not in (self.baseline_row, floor))
+        floor, subtracted = self.floor_row, self.baseline_row if self.kind == "paired" else None
+        shown = tuple(row for row in self.rows if row not in (subtracted, floor))
         return (*shown, floor) if floor else shown
 
     @property
@@ -141,6 +142,7 @@ class TableFile(Settings):
 def _faults(table: TableFile) -> list[tuple[str, bool]]:
     of_runs = table.kind != "noniid"
     seeded = any(re.search(r"-s\d+$", name) for _, name in table.columns)
+    against = table.kind in ("paired", "rounds")
     over_clients = table.kind in ("clients", "fairness")
     without = [name for name in table.datasets if not table.partitions_in(name)]
     names = [(row.method, variant) for row in table.rows for variant in row.variants]
@@ -152,8 +154,8 @@ def _faults(table: TableFile) -> list[tuple[str, bool]]:
         ("a variant in `by_dataset` is another row's too", len(set(names)) < len(names) and _by_dataset(table)),
         ("`metric.select` must be last_rounds", over_clients and table.metric.select != "last_rounds"),
         ("`weights` needs the kind clients or fairness", table.weights is not None and not over_clients),
-        ("`baseline` must name one of the rows", table.kind == "paired" and table.baseline_row is None),
-        ("`baseline` needs the kind paired", table.kind != "paired" and table.baseline is not None),
+        ("`baseline` must name one of the rows", against and table.baseline_row is None),
+        ("`baseline` needs the kind paired or rounds", not against and table.baseline is not None),
         ("`partition_seeds` needs the kind figure", table.partition_seeds > 1 and table.kind != "figure"),
         ("`partition_seeds` needs partitions without a seed of their own", table.partition_seeds > 1 and seeded),
     ]

@@ -13,7 +13,7 @@ from fedbench.figures._scene import Scene
 from fedbench.figures._style import LineStyle
 from fedbench.records.schema import SeedCost
 from fedbench.stats.cells import Cell
-from fedbench.stats.curve import curve
+from fedbench.stats.curve import as_read, curve
 from fedbench.stats.measures import rounds_of
 
 Cost = Callable[[SeedCost], float]
@@ -54,7 +54,7 @@ def _draw(axes: Axes, cell: Cell, scene: Scene, cost: Cost, style: LineStyle) ->
     total = float(np.mean(costs)) if costs else 0.0
     metric = scene.table.metric
     if total:
-        found = curve(cell.records, metric.name, metric.split)
+        found = as_read(curve(cell.records, metric.name, metric.split), metric)
         x = total / rounds_of(cell.records[0]) * np.array(found.rounds)
         draw_line(axes, x, metric.scale * found.values, style, scene.table.rows.index(cell.row))
     elif costs:

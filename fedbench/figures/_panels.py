@@ -1,8 +1,9 @@
-"""Small multiples: one panel a data set (rows) and partition (columns), and one legend in order of accuracy."""
+"""Small multiples: one panel a data set and partition, and one legend in order of accuracy."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import zip_longest
 from typing import Literal
 
 import numpy as np
@@ -10,34 +11,52 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from fedbench.configuration.table import Row
+from fedbench.configuration.table import Row, TableFile
 from fedbench.figures._scene import Scene
 from fedbench.figures._style import LineStyle, line_style
 
 WIDTH, HEIGHT = 2.1, 1.8
 LEGEND, AXIS_NAMES = 1.7, 0.5
 FOOTROOM = 5.0
+WRAPPED = 3
 Share = Literal["none", "all", "row", "col"]
 DrawPanel = Callable[[Axes, str, str], None]
 
 
 def small_multiples(scene: Scene, draw: DrawPanel, sharex: Share = "all", sharey: Share = "row") -> Figure:
-    """Return a figure with one panel a (data set, partition), titled on top and at the left.
+    """Return a figure with one panel a (data set, partition), titled on top; see `grid_of`.
 
     Args:
         scene: gives data sets and partitions.
         draw: called with each panel's axes, data set and partition.
         sharex: as in `matplotlib.figure.Figure.subplots`.
-        sharey: likewise.
+        sharey: likewise; "row" only where a row of panels is one data set.
     """
-    rows, columns = scene.table.datasets, scene.table.partitions
-    figure = Figure(figsize=(WIDTH * len(columns) + LEGEND, HEIGHT * len(rows) + AXIS_NAMES), layout="constrained")
-    axes = figure.subplots(len(rows), len(columns), sharex=sharex, sharey=sharey, squeeze=False)
-    for line, dataset in zip(axes, rows, strict=True):
-        for panel, partition in zip(line, columns, strict=True):
-            draw(panel, dataset, partition)
-            panel.set_title(f"{dataset}, {partition}")
+    grid = grid_of(scene.table)
+    width, height = WIDTH * len(grid[0]) + LEGEND, HEIGHT * len(grid) + AXIS_NAMES
+    figure = Figure(figsize=(width, height), layout="constrained")
+    if scene.table.partition_of and sharey == "row":
+        sharey = "none"
+    axes = figure.subplots(len(grid), len(grid[0]), sharex=sharex, sharey=sharey, squeeze=False)
+    places = [place for line in grid for place in line]
+    for panel, place in zip_longest(axes.flat, places):
+        if place is None:
+            panel.set_axis_off()
+        else:
+            draw(panel, *place)
+            panel.set_title(", ".join(place))
     return figure
+
+
+def grid_of(table: TableFile) -> list[list[tuple[str, str]]]:
+    """Return the panels (data set, partition) row by row: data sets down and partitions across.
+
+    Where data sets have partitions of their own, there is one panel each, in rows of three; the last may be shorter.
+    """
+    if not table.partition_of:
+        return [[(dataset, partition) for partition in table.partitions] for dataset in table.datasets]
+    places = list(table.columns)
+    return [places[start : start + WRAPPED] for start in range(0, len(places), WRAPPED)]
 
 
 def styles(scene: Scene) -> dict[Row, LineStyle]:
@@ -85,9 +104,8 @@ def draw_level(panel: Axes, level: float, style: LineStyle) -> None:
 
 
 def frame_rows(figure: Figure, scene: Scene) -> None:
-    """Bound each row of panels to where its methods end up; early rounds would flatten the differences that matter."""
-    columns = len(scene.table.partitions)
-    for dataset, panel in zip(scene.table.datasets, figure.axes[::columns], strict=True):
+    """Bound panels to where a data set's methods end up; early rounds would flatten the differences that matter."""
+    for (dataset, _), panel in zip(scene.table.columns, figure.axes, strict=False):
         ends = [value for run, value in scene.ends.items() if run.dataset == dataset]
         if ends:
             panel.set_ylim(bottom=max(panel.get_ylim()[0], min(ends) - FOOTROOM))

@@ -10,11 +10,12 @@ from fedbench.figures._panels import draw_level, draw_line, frame_rows, legend, 
 from fedbench.figures._scene import Scene
 from fedbench.figures._style import LineStyle
 from fedbench.stats.cells import Cell
-from fedbench.stats.curve import curve
+from fedbench.stats.curve import as_read, curve
 
 TITLE = "Accuracy by round"
 CAPTION = (
     "Mean over clients of the test accuracy after each round; line: mean over seeds, band: one standard deviation. "
+    "Where the table reads the mean over several last rounds, each point is such a mean. "
     "Methods with a single round are horizontal lines. Legend in order of accuracy. "
     "Low figures of early rounds lie below the frame."
 )
@@ -39,7 +40,7 @@ def draw(scene: Scene) -> Figure:
 
 def _draw(axes: Axes, cell: Cell, scene: Scene, style: LineStyle) -> None:
     metric = scene.table.metric
-    found = curve(cell.records, metric.name, metric.split)
+    found = as_read(curve(cell.records, metric.name, metric.split), metric)
     if len(found.rounds) == 1:
         draw_level(axes, scene.ends[cell.run], style)
     else:

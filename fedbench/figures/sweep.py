@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fedbench.configuration.method import load_method_file
 from fedbench.configuration.table import Row
+from fedbench.configuration.table_parts import Sweep
 from fedbench.figures._axis import place_of, required
-from fedbench.figures._panels import draw_level, handle, small_multiples
+from fedbench.figures._panels import AXIS_NAMES, HEIGHT, LEGEND, WIDTH, draw_level, handle, small_multiples
 from fedbench.figures._scene import Scene
 from fedbench.figures._style import LineStyle, line_style
 from fedbench.stats.cells import Cell
@@ -24,29 +27,29 @@ NEEDS = "sweep"
 
 
 def draw(scene: Scene) -> Figure:
-    """Return the figure: one panel a data set and partition, one line a swept method.
+    """Return the figure: one panel a data set and partition (and setting, of several), one line a swept method.
 
     Raises:
         ConfigurationError: the table's file has no key ``sweep``.
     """
-    axis = required(scene.table.sweep, "sweep", scene)
-    places = {cell.run: place_of(cell, axis) for cell in scene.cells}
-    swept = list(dict.fromkeys(cell.run.method for cell in scene.cells if places[cell.run] is not None))
-    levels = list(dict.fromkeys(cell.row for cell in scene.cells if places[cell.run] is None))
+    sweeps = required(scene.table.sweep, "sweep", scene)
+    places = {cell.run: [place_of(cell, axis) for axis in sweeps] for cell in scene.cells}
+    placed = [cell for cell in scene.cells if any(place is not None for place in places[cell.run])]
+    swept = list(dict.fromkeys(cell.run.method for cell in placed))
+    levels = list(dict.fromkeys(cell.row for cell in scene.cells if cell not in placed))
     names: list[str | Row] = [*swept, *levels]
     chosen = {name: line_style(place) for place, name in enumerate(names)}
 
-    def panel(axes: Axes, dataset: str, partition: str) -> None:
-        axes.set_xscale("log" if axis.log else "linear")
+    def panel(axes: Axes, dataset: str, partition: str, number: int = 0) -> None:
+        axes.set_xscale("log" if sweeps[number].log else "linear")
         cells = scene.cells_in(dataset, partition)
         for method in swept:
-            mine = [(places[cell.run], cell) for cell in cells if cell.run.method == method]
+            mine = [(places[cell.run][number], cell) for cell in cells if cell.run.method == method]
             draw_points(axes, [(at, cell) for at, cell in mine if at is not None], scene, chosen[method])
-        for cell in (cell for cell in cells if places[cell.run] is None):
+        for cell in (cell for cell in cells if cell not in placed):
             draw_level(axes, scene.ends[cell.run], chosen[cell.row])
 
-    figure = small_multiples(scene, panel)
-    figure.supxlabel(axis.label)
+    figure = _one(scene, sweeps[0], panel) if len(sweeps) == 1 else _several(scene, sweeps, panel)
     figure.supylabel(f"{scene.table.metric.name} ({scene.table.metric.unit})")
     labels = {name: load_method_file(name, scene.configs).label for name in swept}
     handles = [handle(chosen[name], labels[name]) for name in swept]
@@ -55,8 +58,30 @@ def draw(scene: Scene) -> Figure:
     return figure
 
 
+def _one(scene: Scene, axis: Sweep, panel: Callable[..., None]) -> Figure:
+    figure = small_multiples(scene, panel)
+    figure.supxlabel(axis.label)
+    return figure
+
+
+def _several(scene: Scene, sweeps: Sequence[Sweep], panel: Callable[..., None]) -> Figure:
+    """Return a figure with a row a (data set, partition) and a column a setting."""
+    rows = scene.table.columns
+    figure = Figure(figsize=(WIDTH * len(sweeps) + LEGEND, HEIGHT * len(rows) + AXIS_NAMES), layout="constrained")
+    grid = figure.subplots(len(rows), len(sweeps), sharex="col", sharey="row", squeeze=False)
+    for line, place in zip(grid, rows, strict=True):
+        for number, (axes, axis) in enumerate(zip(line, sweeps, strict=True)):
+            panel(axes, *place, number)
+            axes.set_title(", ".join(place))
+            if place == rows[-1]:
+                axes.set_xlabel(axis.label)
+    return figure
+
+
 def draw_points(axes: Axes, points: list[tuple[float, Cell]], scene: Scene, style: LineStyle) -> None:
     """Draw one method's runs in the order of the setting, with bars of one standard deviation over seeds."""
+    if not points:
+        return
     ordered = sorted(points, key=lambda point: point[0])
     values = [np.array(list(selected_values(cell.records, scene.table.metric).values())) for _, cell in ordered]
     axes.errorbar(

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
 
+from fedbench.configuration.table import Metric
 from fedbench.errors import RecordError
 from fedbench.records.check import run_of
 from fedbench.records.store import Record
@@ -41,6 +42,18 @@ def curve(records: Sequence[Record], metric: str, split: str) -> Curve:
     means = rows.groupby(["seed", "round"])["value"].mean().unstack("round")
     seeds, rounds = ([int(label) for label in axis] for axis in (means.index, means.columns))
     return Curve(tuple(seeds), tuple(rounds), _complete(means, rows, where))
+
+
+def as_read(found: Curve, metric: Metric) -> Curve:
+    """Return the curve whose last point is what a table reads, if it reads the mean over several last rounds.
+
+    Each point then is the mean over the evaluated ones among the ``metric.last`` rounds up to it; else it is unchanged.
+    """
+    if metric.select != "last_rounds":
+        return found
+    rounds = np.array(found.rounds)
+    means = [found.values[:, (rounds > last - metric.last) & (rounds <= last)].mean(axis=1) for last in rounds]
+    return Curve(found.seeds, found.rounds, np.stack(means, axis=1))
 
 
 def has_figure(records: Sequence[Record], metric: str, split: str) -> bool:

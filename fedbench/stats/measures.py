@@ -66,6 +66,7 @@ SECONDS: Costs = {
     "peak_memory_mb": lambda cost, record: record.header.peak_memory_mb,
 }
 BY_KIND = {"communication": COMMUNICATION, "seconds": SECONDS}
+ROUNDS = ("training_ms_per_round", "evaluation_ms_per_round", "times_baseline", "times_baseline_with_evaluation")
 OVER_CLIENTS = {"clients": CLIENTS, "fairness": FAIRNESS}
 KINDS: dict[str, Callable[[Sequence[Record], Metric], Measures]] = {
     "figure": _figure,
@@ -76,7 +77,7 @@ KINDS: dict[str, Callable[[Sequence[Record], Metric], Measures]] = {
 
 def metrics_of(kind: str, metric: Metric) -> tuple[str, ...]:
     """Return the names of the figures that a table of this kind has in every cell."""
-    several = {**BY_KIND, **OVER_CLIENTS}.get(kind)
+    several = {**BY_KIND, **OVER_CLIENTS, "rounds": ROUNDS}.get(kind)
     if several:
         return tuple(several)
     return (f"{metric.name}_difference",) if kind == "paired" else (metric.name,)

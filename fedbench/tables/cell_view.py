@@ -7,11 +7,13 @@ from typing import Any
 import pandas as pd
 
 from fedbench.configuration.table import TableFile
+from fedbench.stats.measures import OVER_CLIENTS
 from fedbench.stats.verdict import NOT_PUBLISHED, NOT_RUN
 from fedbench.tables.units import Unit
 from fedbench.tables.view import CellView
 
 Figures = dict[str, Any]
+FIRST = {figures[0] for figures in OVER_CLIENTS.values()}
 
 
 def cell_view(row: Figures, unit: Unit, mark: str, table: TableFile) -> CellView:
@@ -20,7 +22,7 @@ def cell_view(row: Figures, unit: Unit, mark: str, table: TableFile) -> CellView
     given = pd.notna(row["published_mean"])
     return CellView(
         value=NOT_RUN if row["verdict"] == NOT_RUN else _text(row["mean"], unit) or "--",
-        spread=_deviation(row["std"], unit) if unit.spread else "",
+        spread=_deviation(row["std"], unit) if unit.spread and not _single(row) else "",
         mark=mark,
         published=_text(row["published_mean"], unit) if given else "",
         published_spread=_deviation(row["published_std"], unit) if given else "",
@@ -46,7 +48,7 @@ def lettered(text: str, table: TableFile) -> str:
 
 def _lines(row: Figures, unit: Unit) -> tuple[tuple[str, str], ...]:
     found = {title: make(row, unit) for title, (column, make) in LINES.items() if pd.notna(row.get(column))}
-    return tuple(found.items())
+    return tuple((title, text) for title, text in found.items() if text)
 
 
 def _partitions(row: Figures, unit: Unit) -> str:
@@ -61,11 +63,18 @@ def _wins(row: Figures, unit: Unit) -> str:
     return f"{int(row['wins'])}/{row['n_seeds']}"
 
 
+def _single(row: Figures) -> bool:
+    """Tell whether a table that states each cell's seeds has one here: its spread of 0 would say nothing."""
+    return pd.notna(row.get("mode")) and row["n_seeds"] == 1
+
+
 def _seeds(row: Figures, unit: Unit) -> str:
     return str(row["n_seeds"])
 
 
 def _departed(row: Figures, unit: Unit) -> str:
+    if row["metric"] not in FIRST:  # once a cell, in the first panel of its table
+        return ""
     return f"{row['weights_departed']}, {row['weights_low']:.2f} to {row['weights_high']:.2f} of 1/K"
 
 

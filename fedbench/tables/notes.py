@@ -91,6 +91,11 @@ def _over_clients(table: TableFile, frame: pd.DataFrame) -> list[str]:
     return [*over_clients_notes(table), *(_judged(table, frame) if table.published else [])]
 
 
+def _rounds(table: TableFile, frame: pd.DataFrame) -> list[str]:
+    base = table.baseline_row
+    return [f"The baseline is {base.name.removesuffix('/default')}." if base else "No baseline."]
+
+
 def _nothing(table: TableFile, frame: pd.DataFrame) -> list[str]:
     return []
 
@@ -99,6 +104,7 @@ KIND_NOTES: dict[str, Callable[[TableFile, pd.DataFrame], list[str]]] = {
     "figure": _compared,
     "noniid": _noniid,
     "paired": _paired,
+    "rounds": _rounds,
     "clients": _over_clients,
     "fairness": _over_clients,
 }

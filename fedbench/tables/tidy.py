@@ -19,6 +19,7 @@ from fedbench.tables.csv_row import DECIMALS, beside_partitions, csv_columns, id
 from fedbench.tables.noniid import noniid_rows
 from fedbench.tables.over_clients import beside_clients
 from fedbench.tables.paired import paired_rows
+from fedbench.tables.rounds import rounds_rows
 
 Column = tuple[str, str]
 Figures = dict[str, Any]
@@ -95,8 +96,16 @@ def _paired(table: TableFile, sources: Sources) -> Iterator[Figures]:
     return paired_rows(table, sources.cells, sources.present)
 
 
+def _rounds(table: TableFile, sources: Sources) -> Iterator[Figures]:
+    return rounds_rows(table, sources.cells, sources.present)
+
+
 def _noniid(table: TableFile, sources: Sources) -> Iterator[Figures]:
     return noniid_rows(table, sources.published, sources.results)
 
 
-KINDS: dict[str, Callable[[TableFile, Sources], Iterator[Figures]]] = {"paired": _paired, "noniid": _noniid}
+KINDS: dict[str, Callable[[TableFile, Sources], Iterator[Figures]]] = {
+    "paired": _paired,
+    "noniid": _noniid,
+    "rounds": _rounds,
+}

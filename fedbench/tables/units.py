@@ -42,6 +42,10 @@ COSTS = {
     "training_seconds": Unit("Training, CPU seconds a seed", 1, 2),
     "evaluation_seconds": Unit("Evaluation, CPU seconds a seed", 1, 2),
     "total_seconds": Unit("Total, CPU seconds a seed", 1, 2),
+    "training_ms_per_round": Unit("Training, CPU ms a round", 1, 1),
+    "evaluation_ms_per_round": Unit("Evaluation, CPU ms a round", 1, 1),
+    "times_baseline": Unit("Training, times the baseline's", 1, 2, spread=False),
+    "times_baseline_with_evaluation": Unit("Training and evaluation, times the baseline's", 1, 2, spread=False),
     "peak_memory_mb": Unit("Peak memory of the job, MB", 1, 0),
 }
 OVER_CLIENTS = {

@@ -39,9 +39,10 @@ rule figure:
         suite=SELECTION.suite,
         name=module_of_figure,
         table=table_option_of_figure,
+        rows=rows_option_of_figure,
         also=",".join(SELECTION.also),
     message:
         "figure {wildcards.figure}"
     shell:
-        "fedbench figure {params.name} {params.table} --suite {params.suite} --also '{params.also}' --configs {params.configs}"
+        "fedbench figure {params.name} {params.table} {params.rows} --suite {params.suite} --also '{params.also}' --configs {params.configs}"
         " --records {params.records} --out {params.out} > {log} 2>&1"

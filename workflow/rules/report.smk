@@ -65,15 +65,22 @@ def table_option_of_figure(wildcards):
     return f"--table {table}" if table else ""
 
 
+def rows_option_of_figure(wildcards):
+    """The option that names the rows drawn, where the suite names some."""
+    only = FIGURES[wildcards.figure].only
+    return f"--only {','.join(only)}" if only else ""
+
+
 def caption_of_figure(wildcards):
     return figure_text(module_of_figure(wildcards))["CAPTION"]
 
 
 def drawing_of_figure(wildcards):
-    """Digest of one figure's module, which is imported by name, and of the table drawn."""
+    """Digest of one figure's module, which is imported by name, and of the table and rows drawn."""
     name = module_of_figure(wildcards).replace("-", "_")
     table = table_of(table_of_figure(wildcards)).model_dump(mode="json")
-    return digest_of([program_digest(f"fedbench.figures.{name}"), table])
+    only = FIGURES[wildcards.figure].only
+    return digest_of([program_digest(f"fedbench.figures.{name}"), table, only])
 
 
 def files_of(pairs):
