@@ -111,15 +111,20 @@ def _edges(random: np.random.Generator, client: np.ndarray, nodes: int) -> np.nd
 
 
 def cora(folder: Path, partition: str = "metis-10") -> Problem:
-    """Make the suite's Cora (largest component) and a partition of it as its own commands do, unless they are there."""
-    problem = Problem(folder / "cora.npz", folder / f"cora-{partition}.npz")
+    """Make the suite's Cora (largest component) and a partition of it."""
+    return made(folder, "cora", partition)
+
+
+def made(folder: Path, dataset: str, partition: str) -> Problem:
+    """Make a data set and a partition as the suite's own commands do, unless they are there."""
+    problem = Problem(folder / f"{dataset}.npz", folder / f"{dataset}-{partition}.npz")
     raw, configs = folder / "raw", ["--configs", str(ROOT / "configs")]
     if not problem.dataset.exists():
-        _fedbench("fetch", "cora", "--out", str(raw), *configs)
-        _fedbench("dataset", "cora", "--raw", str(raw), "--out", str(problem.dataset), *configs)
+        _fedbench("fetch", dataset, "--out", str(raw), *configs)
+        _fedbench("dataset", dataset, "--raw", str(raw), "--out", str(problem.dataset), *configs)
     if not problem.partition.exists():
         files = ["--dataset-file", str(problem.dataset), "--out", str(problem.partition)]
-        _fedbench("partition", "cora", partition, *files, *configs)
+        _fedbench("partition", dataset, partition, *files, *configs)
     return problem
 
 

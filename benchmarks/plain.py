@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from fedbench.engine.run import run
 from fedbench.methods.base import Method
 from fedbench.tasks.node.arrays import NodeProblem
-from fedbench.tasks.task import Place
+from fedbench.tasks.task import Place, Problem
 from tests.reference import federation
 from tests.reference.match import run_plain
 
@@ -76,7 +76,7 @@ def plain_rounds(method: Method[Any], name: str, problem: NodeProblem) -> list[f
     return _milliseconds(ends)
 
 
-def engine_rounds(method: Method[Any], problem: NodeProblem) -> list[float]:
+def engine_rounds(method: Method[Any], problem: Problem) -> list[float]:
     """Return the CPU milliseconds of each round but the first in the engine."""
     ends: list[float] = []
     run(method, problem, (0,), Place(), lambda *_: ends.append(time.process_time()))

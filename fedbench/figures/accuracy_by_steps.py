@@ -16,8 +16,8 @@ TITLE = "Accuracy against local steps"
 CAPTION = (
     "Mean over clients of the test accuracy against the optimiser steps so far, all clients together; line: mean over "
     "seeds, band: one standard deviation, both of the mean over as many last rounds as the table reads. "
-    "A method that takes more local epochs goes further to the right in the same rounds. Methods that train nothing are "
-    "horizontal lines. Low figures of early rounds lie below the frame."
+    "A method that takes more local epochs goes further to the right in the same rounds. "
+    "Methods that train nothing are horizontal lines. Low figures of early rounds lie below the frame."
 )
 NEEDS = "clients"
 
