@@ -17,7 +17,14 @@ GRAPHS = CONFIGS / "published" / "graph-fl.csv"
 
 
 # Their sources print some of the columns only.
-GAPS = {"fedpub-overlapping", "fedsage-owners", "fedsst-main", "calibration-graph"}
+GAPS = {
+    "fedpub-overlapping",
+    "fedsage-owners",
+    "fedsst-main",
+    "fedsst-ablation",
+    "calibration-graph",
+    "gcfl-one-data-set",
+}
 
 
 def printed_names(table):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from fedbench.records.schema import SeedCost
 from fedbench.stats.paired import t_interval
 from fedbench.stats.summary import summarise
 from fedbench.tables.marks import marks
@@ -179,3 +180,36 @@ def test_the_kind_has_kept_its_former_name(world):
     world.suite(toy={**TABLE, "kind": "figure"})
     world.table()
     assert (world.root / "tables" / "toy.csv").read_bytes() == former
+
+
+ROUNDS = {**TABLE, "kind": "rounds", "published": None, "baseline": "fedavg", "measured": True}
+
+
+def timed(world, method, training, evaluation):
+    spent = tuple(SeedCost(seed=s, training_seconds=training, evaluation_seconds=evaluation) for s in (0, 1))
+    world.write(flat(0.5), RUN.model_copy(update={"method": method}), costs=spent)
+
+
+def test_a_round_is_set_against_the_baselines(world):
+    world.suite(toy=ROUNDS)
+    timed(world, "fedavg", 2.0, 1.0)  # two rounds: 1000 and 500 ms each
+    timed(world, "local", 5.0, 1.0)
+    assert world.table("--partial") == 0
+    lines = (world.root / "tables" / "toy.csv").read_text().splitlines()
+    found = {(row["method"], row["metric"]): row["mean"] for row in csv.DictReader(lines)}
+    assert found["local", "training_ms_per_round"] == "2500.0000"
+    assert found["local", "evaluation_ms_per_round"] == "500.0000"
+    assert found["local", "times_baseline"] == "2.5000"
+    assert found["local", "times_baseline_with_evaluation"] == "2.0000"
+    assert found["fedavg", "times_baseline"] == "1.0000"
+    assert found["fedper", "times_baseline"] == ""
+    text = (world.root / "tables" / "toy.md").read_text()
+    assert "The baseline is fedavg." in text and "| local | 2.50 |" in text
+
+
+def test_without_the_baselines_records_there_are_no_ratios(world):
+    world.suite(toy=ROUNDS)
+    timed(world, "local", 5.0, 1.0)
+    assert world.table("--partial") == 0
+    assert "| local | 2500.0 ± 0.0 |" in (world.root / "tables" / "toy.md").read_text()
+    assert rows(world)["local"]["mean"] == ""  # the last figure, times_baseline_with_evaluation
