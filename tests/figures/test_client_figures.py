@@ -1,4 +1,4 @@
-"""Figures of tables over clients: panels of unlike partitions, local steps, every client; the numbers are the records'."""
+"""Figures of tables over clients: panels of unlike partitions, local steps, every client; the records' numbers."""
 
 import numpy as np
 import pytest
