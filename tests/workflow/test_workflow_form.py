@@ -32,7 +32,7 @@ def test_snakefmt_would_change_nothing():
 def test_every_suite_can_be_planned_in_full(tree, suite):
     counts = tree.rules_to_run("all", "--forceall", "--config", f"suite={suite}")
     assert counts["fetch"] >= 1
-    assert counts["train_fedavg"] >= 1
+    assert sum(number for rule, number in counts.items() if rule.startswith("train_")) >= 1
 
 
 @pytest.mark.parametrize("path", METHOD_FILES, ids=lambda path: path.stem)
