@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from fedbench.configuration.table import Row
 from fedbench.figures._panels import AXIS_NAMES, LEGEND, grid_of, handle, styles
@@ -86,7 +87,7 @@ def _dots(axes: Axes, x: np.ndarray, y: np.ndarray, style: LineStyle) -> None:
     axes.plot(x, y, color=style.colour, marker=style.marker, markersize=3, linestyle="none")
 
 
-def _handle(chosen: dict[Row, LineStyle], row: Row, scene: Scene):  # type: ignore[no-untyped-def]
+def _handle(chosen: dict[Row, LineStyle], row: Row, scene: Scene) -> Line2D:
     entry = handle(chosen[row], scene.label(row))
     entry.set_linestyle("none")
     if row == scene.table.floor_row:
