@@ -80,10 +80,10 @@ class TrainingSettings(Settings):
     neighbour_samples: tuple[int, ...] | None = Field(
         None, description="GraphSAGE: neighbours drawn per node and layer in training, with replacement; null: all"
     )
-    optimiser: Literal["adam", "sgd"] = "adam"
+    optimiser: Literal["adam", "rmsprop", "sgd"] = "adam"
     learning_rate: float = Field(0.01, gt=0)
     weight_decay: float = Field(1e-6, ge=0)
-    keep_optimiser_state: bool = Field(True, description="Adam's moments stay on the client across rounds")
+    keep_optimiser_state: bool = Field(True, description="moments stay on the client across rounds")
     evaluate_every: int = Field(1, ge=1, description="rounds between evaluations; the last round is always one")
     evaluated_after: Literal["local_steps", "download"] = Field(
         "local_steps", description="which model of a round is evaluated: the trained one, or what the server sends back"
