@@ -45,7 +45,8 @@ FURTHER: dict[str, dict[str, Any]] = {
     "as the code has it": {
         "train_score": "cosine", "reduction": "mean", "bias": {"weight": 0.0, "warmup_epochs": 0, "frozen": False},
         "margin": {"detach": False, "mean": "last_batch", "update": "average"},
-        "similarity": {"signature": "filtered", "kl_normalize": "softmax", "scale": "max"}, "anchor": {"refresh": "once"},
+        "similarity": {"signature": "filtered", "kl_normalize": "softmax", "scale": "max"},
+        "anchor": {"refresh": "once"},
     },
     "cosine over all pairs": {"train_score": "cosine", "similarity": {"kl_normalize": "raw"}},
     "deep": {"pool_mlp_layers": 3, "pred_mlp_layers": 3, "margin": {"detach": False}},

@@ -115,7 +115,9 @@ class PlainClient:
         size = len(batch[0]) if own.reduction == "mean" else 1
         if own.loss == "bc" and epoch < own.bias.warmup_epochs:
             return sum(bias) / size
-        touched = [[user, *(self.data.users + j for j in (item, *others))] for user, item, others in zip(*batch)]
+        touched = [
+            [user, *(self.data.users + j for j in (item, *others))] for user, item, others in zip(*batch, strict=True)
+        ]
         squares = sum(base[rows].square().sum() for rows in touched) * 0.5 * self.training.ranking.l2
         if own.loss == "bpr":
             return (sum(main) + squares) / size
@@ -206,9 +208,8 @@ def server(settings: Any, clients: list[PlainClient], seed: int, round: int) -> 
 
 def federate(problem: Any, networks: list[Any], settings: Any, training: Any, seed: int) -> dict[str, np.ndarray]:
     """Return losses of last batches, test Recall@20 and NDCG@20 after local steps, and diagnostics, [rounds, K]."""
-    models = [
-        {n: torch.from_numpy(v).requires_grad_() for n, v in draw(x.parameters(), seed).items()} for x in networks
-    ]
+    starts = [draw(network.parameters(), seed) for network in networks]
+    models = [{n: torch.from_numpy(v).requires_grad_() for n, v in start.items()} for start in starts]
     start_items(models, [problem.partition.items_of(k).tolist() for k in range(problem.clients)], training, seed)
     clients = [PlainClient(d, settings, training, m) for d, m in zip(problem.client_data, models, strict=True)]
     rows: dict[str, list[Any]] = {}
