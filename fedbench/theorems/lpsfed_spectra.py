@@ -14,9 +14,9 @@ from fedbench.theorems._row import Row
 THEOREM = "LPSFed, Theorem 3.1 (divergence of low-pass spectra)"
 SAYS = (
     "For random graphs of n1 and n2 nodes, the KL divergence of the Phi lowest eigenvalues is off its limit by "
-    "epsilon or more with probability at most 4 Phi exp(-c min(n1, n2) epsilon^2 / 8), and the error is bounded by the "
-    "smallest eigengap. c is in no source that could be read: below it is the largest with which the bound holds at the "
-    "smallest size. At a fixed probability the bound's epsilon falls as n^(-1/2)."
+    "epsilon or more with probability at most 4 Phi exp(-c min(n1, n2) epsilon^2 / 8), and the error is bounded by "
+    "the smallest eigengap. c is in no source that could be read: below it is the largest with which the bound holds "
+    "at the smallest size. At a fixed probability the bound's epsilon falls as n^(-1/2)."
 )
 SIZES = (50, 100, 200, 400)
 GRAPHS = 40
@@ -47,14 +47,14 @@ def _settings() -> Mapping[str, tuple[Pair, int]]:
 
 def deviations(pair: Pair, phi: int, sizes: tuple[int, ...] = (), second: int | None = None) -> np.ndarray:
     """Return |KL - its limit| of random pairs, [sizes, graphs]; the second graph has ``second`` users, or as many."""
-    limit = divergence(*(model.limit(phi) for model in pair))
+    limit = divergence(pair[0].limit(phi), pair[1].limit(phi))
     random = generator("theorems", "lpsfed spectra", phi, second or 0)
     return np.array([[_off(pair, phi, (n, second or n), limit, random) for _ in range(GRAPHS)] for n in sizes or SIZES])
 
 
 def _off(pair: Pair, phi: int, sizes: tuple[int, int], limit: float, random: np.random.Generator) -> float:
-    spectra = [lowest(model.draw(size, random), phi) for model, size in zip(pair, sizes, strict=True)]
-    return abs(divergence(*spectra) - limit)
+    first, second = (lowest(model.draw(size, random), phi) for model, size in zip(pair, sizes, strict=True))
+    return abs(divergence(first, second) - limit)
 
 
 def upper(found: np.ndarray) -> np.ndarray:

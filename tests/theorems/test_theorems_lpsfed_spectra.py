@@ -67,7 +67,7 @@ def test_what_holds_and_what_does_not(rows):
 def test_a_wrong_limit_is_noticed(monkeypatch):
     """Off by a constant, the deviation stops falling."""
     pair, phi = lpsfed_spectra._settings()["communities alone"]
-    monkeypatch.setattr(Blocks, "limit", lambda model, count: np.linspace(0, 1, count))
+    monkeypatch.setattr(Blocks, "limit", lambda model, count: lowest(model.chances**3, count))
     assert lpsfed_spectra.rate(lpsfed_spectra.deviations(pair, phi, (50, 100))) > -0.5
 
 
