@@ -161,6 +161,15 @@ class StackedRMSprop:
         """Forget all squares."""
         self.squares = {name: torch.zeros_like(p) for name, p in self.parameters.items()}
 
+    def state(self) -> dict[str, Tensor]:
+        """Return the squares' running means."""
+        return self.squares
+
+    def restore(self, state: Mapping[str, Tensor]) -> None:
+        """Take the running means of a checkpoint."""
+        for name, squares in self.squares.items():
+            squares.copy_(state[name])
+
     def step(self, gradients: Mapping[str, Tensor], active: list[bool]) -> None:
         """Step the active clients along ``gradients``, name to stack; parameters without one stay."""
         parts = [slice(None)] if all(active) else [client for client, is_active in enumerate(active) if is_active]

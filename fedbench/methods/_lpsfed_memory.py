@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from fedbench.methods._lpsfed_anchor import Sizes
-from fedbench.methods._lpsfed_popularity import Codes, PackedCodes
+from fedbench.methods._lpsfed_popularity import PackedCodes
 
 
 @dataclass
@@ -16,7 +15,8 @@ class Memory:
     """Codes of popularity, the anchor's size, and what the last round left.
 
     Attributes:
-        codes: of each client.
+        users: code of each user of each client, int64[users].
+        items: code of each item of each client, int64[items].
         anchor: users, items and pairs of the anchor.
         last: mean margin of each client's last batch, [S, K].
         received: M_c,upd [S, K]; None before the first server step.
@@ -24,19 +24,18 @@ class Memory:
         similarity: rho bar likewise.
     """
 
-    codes: list[Codes]
-    anchor: Sizes
+    users: list[Tensor]
+    items: list[Tensor]
+    anchor: list[int]
     last: Tensor
     received: Tensor | None = None
     rho: Tensor | None = None
     similarity: Tensor | None = None
-    _packed: dict[range, PackedCodes] = field(default_factory=dict)
 
     def codes_of(self, clients: range, seeds: int, device: torch.device) -> PackedCodes:
         """Return the codes of clients computed together, seed-major."""
-        if clients not in self._packed:
-            self._packed[clients] = PackedCodes.of([self.codes[k] for k in clients] * seeds, device)
-        return self._packed[clients]
+        own = [[part[k].to(device) for k in clients] * seeds for part in (self.users, self.items)]
+        return PackedCodes.of(*own)
 
 
 def part_of(values: Tensor, clients: range) -> Tensor:

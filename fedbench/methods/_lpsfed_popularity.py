@@ -22,19 +22,17 @@ BUCKETS = np.array([10, 20, 30, 40, 50, 100, 200, 300, 400, 500])
 """Upper ends of the released code's ranges of degrees; the eleventh has none."""
 
 
-@dataclass(frozen=True)
-class Codes:
-    """Which code each user and each item of a client has, int64[users] and int64[items]."""
+def codes_of(taken: sparse.csr_matrix, kind: str) -> tuple[Tensor, Tensor]:
+    """Return the code of each user int64[users] and of each item int64[items] of a client.
 
-    users: np.ndarray
-    items: np.ndarray
-
-
-def codes_of(taken: sparse.csr_matrix, kind: str) -> Codes:
-    """Return a client's codes from its training pairs, 0-1 [users, items]; ``distinct_degree`` or ``buckets``."""
+    Args:
+        taken: its training pairs, 0-1 [users, items].
+        kind: ``distinct_degree`` or ``buckets``.
+    """
     number = {"distinct_degree": _distinct, "buckets": lambda degrees: np.searchsorted(BUCKETS, degrees)}[kind]
     degrees = np.diff(taken.indptr), np.bincount(taken.indices, minlength=taken.shape[1])
-    return Codes(*(np.asarray(number(each)) for each in degrees))
+    users, items = (torch.from_numpy(np.asarray(number(each), dtype=np.int64)) for each in degrees)
+    return users, items
 
 
 def _distinct(degrees: np.ndarray) -> np.ndarray:
@@ -64,12 +62,11 @@ class PackedCodes:
     counts: tuple[int, int]
 
     @staticmethod
-    def of(clients: Sequence[Codes], device: torch.device) -> PackedCodes:
+    def of(users: Sequence[Tensor], items: Sequence[Tensor]) -> PackedCodes:
         """Put the codes of clients of one shape side by side."""
-        counts = max(int(c.users.max()) + 1 for c in clients), max(int(c.items.max()) + 1 for c in clients)
-        users = np.concatenate([place * counts[0] + each.users for place, each in enumerate(clients)])
-        items = np.concatenate([each.items for each in clients])
-        return PackedCodes(torch.from_numpy(users).to(device), torch.from_numpy(items).to(device), counts)
+        counts = max(int(own.max()) + 1 for own in users), max(int(own.max()) + 1 for own in items)
+        placed = [place * counts[0] + own for place, own in enumerate(users)]
+        return PackedCodes(torch.cat(placed), torch.cat(list(items)), counts)
 
     def cosines(self, parameters: Parameters) -> Tensor:
         """Return cos xi of every pair of codes, [clients, user codes, item codes]."""

@@ -22,7 +22,7 @@ from fedbench.methods._lpsfed_anchor import anchor_frequencies, anchor_sizes
 from fedbench.methods._lpsfed_loss import Loss
 from fedbench.methods._lpsfed_margins import mean_margin
 from fedbench.methods._lpsfed_memory import Memory, part_of
-from fedbench.methods._lpsfed_popularity import Codes, codes_of, most_codes
+from fedbench.methods._lpsfed_popularity import codes_of, most_codes
 from fedbench.methods._lpsfed_settings import LPSFedSettings
 from fedbench.methods._lpsfed_similarity import divergences, mixing_of, similarities
 from fedbench.methods.base import Method, bytes_of
@@ -62,10 +62,9 @@ class LPSFed(Method[LPSFedSettings]):
     def memory(self, cell: Cell, data: Sequence[Sequence[Any]], shared: Parameters) -> Memory:
         """Give users and items their codes, and the anchor its size; training pairs alone count."""
         sizes = np.array([(client.users, client.items, client.train.shape[1]) for client in data[0]])
-        codes = [codes_of(client.taken, self.settings.bias.pop_code) for client in data[0]]
-        shape = len(cell.seeds), cell.clients
-        last = torch.zeros(shape, dtype=cell.dtype, device=cell.device)
-        return Memory(codes, anchor_sizes(self.settings.anchor, sizes), last=last)
+        users, items = zip(*(codes_of(client.taken, self.settings.bias.pop_code) for client in data[0]), strict=True)
+        last = torch.zeros(len(cell.seeds), cell.clients, dtype=cell.dtype, device=cell.device)
+        return Memory(list(users), list(items), list(anchor_sizes(self.settings.anchor, sizes)), last)
 
     def objective(self, training: LocalStep) -> Tensor:
         """Return each client's loss, [S * k]; see `Loss`."""
@@ -96,19 +95,16 @@ class LPSFed(Method[LPSFedSettings]):
         """Return each client's mean margin [S, k]."""
         if self.settings.margin.mean == "last_batch":
             return part_of(trained.memory.last, trained.clients).clone()
-        seeds = len(trained.block.clients) // len(trained.clients)
-        cosines = trained.memory.codes_of(trained.clients, seeds, trained.block.place.device).cosines(trained.packed)
-        strength = self.settings.margin.gamma * angle_of_cosine(cosines)
+        seeds, own, memory = len(trained.block.clients) // len(trained.clients), self.settings, trained.memory
+        device = trained.block.place.device
+        cosines = memory.codes_of(trained.clients, seeds, device).cosines(trained.packed)
         scorers = trained.network.trained_scorers(trained.packed, trained.block)  # type: ignore[attr-defined]
+        strengths = own.margin.gamma * angle_of_cosine(cosines)
         means = [
-            self._mean_margin(scorer, own, trained.memory.codes[trained.clients[place % len(trained.clients)]])
-            for place, (scorer, own) in enumerate(zip(scorers, strength, strict=True))
+            mean_margin(scorer, strength, memory.users[k].to(device), memory.items[k].to(device), own.train_score)
+            for scorer, strength, k in zip(scorers, strengths, [*trained.clients] * seeds, strict=True)
         ]
-        return strength.new_tensor(means).view(seeds, -1)
-
-    def _mean_margin(self, scorer: Any, strength: Tensor, codes: Codes) -> float:
-        users, items = (torch.from_numpy(part).to(strength.device) for part in (codes.users, codes.items))
-        return mean_margin(scorer, strength, users, items, self.settings.train_score)
+        return cosines.new_tensor(means).view(seeds, -1)
 
     def traffic(self, shared: Parameters, signals: Parameters, exchange: Exchange) -> Traffic:
         """Return the bytes of a round: both networks both ways; rho_c and M_c up, K_R and M_c,upd down."""
@@ -135,7 +131,8 @@ class LPSFed(Method[LPSFedSettings]):
             return torch.ones(len(cell.seeds), cell.clients, dtype=cell.dtype, device=cell.device)
         count = uploads["signature"].shape[2]
         drawn = [
-            anchor_frequencies(self.settings.anchor, memory.anchor, count, seed, exchange.round) for seed in cell.seeds
+            anchor_frequencies(self.settings.anchor, tuple(memory.anchor), count, seed, exchange.round)
+            for seed in cell.seeds
         ]
         own = self.settings.similarity
         memory.rho = divergences(own, torch.stack(drawn).to(cell.device), uploads["signature"])

@@ -119,8 +119,11 @@ def test_rmsprop_is_torchs(decay: float) -> None:
                 plain[i].grad = gradient[i].clone()
                 optimisers[i].step()
     assert torch.allclose(stack, torch.stack([p.detach() for p in plain]), rtol=0, atol=1e-12)
+    kept = {name: squares.clone() for name, squares in ours.state().items()}
     ours.reset()
     assert not ours.squares["w"].any()
+    ours.restore(kept)
+    assert torch.equal(ours.squares["w"], kept["w"])
 
 
 def test_optimiser_state_can_be_reset_each_round() -> None:

@@ -68,7 +68,7 @@ def test_a_wrong_limit_is_noticed(monkeypatch):
     """Off by a constant, the deviation stops falling."""
     pair, phi = lpsfed_spectra._settings()["communities alone"]
     monkeypatch.setattr(Blocks, "limit", lambda model, count: lowest(model.chances**3, count))
-    assert lpsfed_spectra.rate(lpsfed_spectra.deviations(pair, phi, (50, 100))) > -0.5
+    assert lpsfed_spectra.rate(lpsfed_spectra.deviations(pair, phi, (100, 200))) > -0.5
 
 
 def test_the_plot_is_written_with_the_table(tmp_path, monkeypatch):
