@@ -130,11 +130,8 @@ class LPSFed(Method[LPSFedSettings]):
         if not self.settings.personalised:
             return torch.ones(len(cell.seeds), cell.clients, dtype=cell.dtype, device=cell.device)
         count = uploads["signature"].shape[2]
-        drawn = [
-            anchor_frequencies(self.settings.anchor, tuple(memory.anchor), count, seed, exchange.round)
-            for seed in cell.seeds
-        ]
-        own = self.settings.similarity
+        anchor, own, sizes = self.settings.anchor, self.settings.similarity, tuple(memory.anchor)
+        drawn = [anchor_frequencies(anchor, sizes, count, seed, exchange.round) for seed in cell.seeds]
         memory.rho = divergences(own, torch.stack(drawn).to(cell.device), uploads["signature"])
         return similarities(memory.rho, own.scale)
 

@@ -44,12 +44,6 @@ DOUBLE, PHI = Place(torch.float64), 5
 QUICK = {"bias": {"warmup_epochs": 1}, "anchor": {"sizes": (12, 20, 90)}}
 """A warm-up of one local epoch, and a small anchor where its size is given."""
 FURTHER: dict[str, dict[str, Any]] = {
-    "as the code has it": {
-        "train_score": "cosine", "reduction": "mean", "bias": {"weight": 0.0, "warmup_epochs": 0, "frozen": False},
-        "margin": {"detach": False, "mean": "last_batch", "update": "average"},
-        "similarity": {"signature": "filtered", "kl_normalize": "softmax", "scale": "max"},
-        "anchor": {"refresh": "once"},
-    },
     "cosine over all pairs": {"train_score": "cosine", "similarity": {"kl_normalize": "raw"}},
     "deep": {"pool_mlp_layers": 3, "pred_mlp_layers": 3, "margin": {"detach": False}},
     "histogram": {"similarity": {"kl_normalize": "hist", "phi_pad": "ones", "bins": 7}, "anchor": {"kind": "er"}},
@@ -65,7 +59,9 @@ def settings_of(**changes: Any) -> Any:
 
 
 def method_of(variant: str = "default", own: dict[str, Any] | None = None, **changes: Any) -> Any:
-    return build("lpsfed", merged(merged(VARIANTS[variant].method, QUICK), own or {}), settings_of(**changes))
+    chosen = VARIANTS[variant]
+    own = merged(merged(QUICK, chosen.method), own or {})
+    return build("lpsfed", own, settings_of(**{**chosen.training, **changes}))
 
 
 CASES = [*((name, {}) for name in VARIANTS), *(("default", own) for own in FURTHER.values())]
