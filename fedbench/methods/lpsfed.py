@@ -47,8 +47,9 @@ class LPSFed(Method[LPSFedSettings]):
 
     def prepare(self, problem: Any, cell: Cell) -> Preparation:
         """Count what clients say of themselves once: users, items, pairs, and how many low frequencies they have."""
-        told = 4 * cell.clients * (3 * (self.settings.anchor.kind != "fixed") + 1) * self.settings.personalised
-        return Preparation(super().prepare(problem, cell).data, Traffic(up=told))
+        numbers = 1 if self.settings.anchor.kind == "fixed" else 4
+        told = Traffic(up=4 * cell.clients * numbers) if self.settings.personalised else Traffic()
+        return Preparation(super().prepare(problem, cell).data, told)
 
     def network(self, cell: Cell, client: int = 0) -> Network:
         """Return the client's network."""

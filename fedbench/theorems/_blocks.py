@@ -28,13 +28,12 @@ class Blocks:
         return lowest(self.chances, count)
 
 
-def two_levels(blocks: int, between: float, inside: float = 1.0) -> np.ndarray:
-    """Return chances that fall from ``inside`` for community 1 to less for later ones, and are ``between`` off them.
+def uneven(blocks: int, between: float, least: float = 0.6) -> np.ndarray:
+    """Return chances that fall from 1 in the first community to ``least`` in the last, and are ``between`` elsewhere.
 
     No two communities are alike, so that no two eigenvalues of the limit are.
     """
-    own = inside * np.linspace(1.0, 0.6, blocks)
-    return np.full((blocks, blocks), between) + np.diag(own - between)
+    return np.full((blocks, blocks), between) + np.diag(np.linspace(1.0, least, blocks) - between)
 
 
 def lowest(taken: np.ndarray, count: int) -> np.ndarray:
