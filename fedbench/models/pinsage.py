@@ -2,8 +2,8 @@
 
     n_v = sum_u alpha_vu ReLU(Q h_u + q),  h_v <- ReLU(W [h_v | n_v] + w),  h_v <- h_v / ||h_v||
 
-u runs over the most visited nodes, users and items alike, alpha are their shares of the visits. Walks are taken once for
-a client's graph, from a stream that its size names: like a low-pass basis they belong to the data, not to a run.
+u runs over the most visited nodes, users and items alike, alpha are their shares of the visits. Walks are taken once
+for a client's graph, from a stream that its size names: like a low-pass basis they belong to the data, not to a run.
 """
 
 from __future__ import annotations
