@@ -23,6 +23,10 @@ class RecBlock(Protocol):
     """The clients computed in one step: users u of client c are row c * users + u, items likewise."""
 
     @property
+    def clients(self) -> Sequence[Any]:
+        """Each client's data, with what its method prepared."""
+
+    @property
     def taken(self) -> Sequence[sparse.csr_matrix]:
         """Training pairs of each client, 0-1 [users, items]."""
 

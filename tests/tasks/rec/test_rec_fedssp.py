@@ -100,7 +100,7 @@ def test_the_encoder_is_torchs_attention_block() -> None:
     ("shared", "prefix"), [("encoder", "encoder."), ("code", "encoder.code."), ("nothing", "none")]
 )
 def test_vectors_and_preferences_stay(shared: str, prefix: str) -> None:
-    problem, method = toy_rec(shared=7), method_of({"shared": shared})
+    problem, method = toy_rec(24, 60, shared=7), method_of({"shared": shared})
     cohort = start_cohort(describe(problem, method, (0,), DOUBLE), method, problem, [problem.client_data])
     assert set(cohort.shared) == {n for n in cohort.packs[0].parameters if n.startswith(prefix)}
     assert not cohort.rows
