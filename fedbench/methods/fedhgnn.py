@@ -60,7 +60,8 @@ class FedHGNN(Method[FedHGNNSettings]):
         """Return the clients with their meta-path neighbours: perturbed pairs went up, neighbours came down."""
         known = [self._of_seed(problem.client_data, seed) for seed in cell.seeds]
         data, traffic, diagnostics = zip(*known, strict=True)
-        return Preparation(data, Traffic(sum(t.up for t in traffic), sum(t.down for t in traffic)), diagnostics)
+        up, down = (sum(getattr(each, way) for each in traffic) // len(traffic) for way in ("up", "down"))
+        return Preparation(data, Traffic(up, down), diagnostics)
 
     def _of_seed(
         self, clients: Sequence[ClientPairs], seed: int

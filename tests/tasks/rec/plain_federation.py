@@ -29,7 +29,7 @@ class Plain:
     ``vectors``: final vectors [users + items, d] of a client's model. ``loss``: of a client's batch. ``shared``: is a
     parameter averaged? ``rows``: are items' rows averaged over who has them? ``weights``: of the clients in averages.
     ``corrected``: changes gradients before a step, from (model, client, round, number of the step in the round).
-    ``after``: what else happens at the end of a round.
+    ``after``: what else happens at the end of a round. ``names``: items of each client's table; absent: its own.
     """
 
     vectors: Callable[[Model, int], Tensor]
@@ -39,6 +39,7 @@ class Plain:
     weights: list[float] | None = None
     corrected: Callable[[Model, int, int, int], None] = lambda model, client, round, number: None
     after: Callable[[list[Model], int], None] = lambda models, round: None
+    names: list[list[int]] | None = None
 
 
 @dataclass
@@ -53,8 +54,8 @@ class Run:
 def federate(
     plain: Plain, clients: list[ClientPairs], networks: list[Any], training: TrainingSettings, seed: int
 ) -> Run:
-    ids = [client.item_ids.tolist() for client in clients]
-    run = Run(models=[started(network, client, seed) for network, client in zip(networks, clients, strict=True)])
+    ids = plain.names or [client.item_ids.tolist() for client in clients]
+    run = Run(models=[started(network, len(own), seed) for network, own in zip(networks, ids, strict=True)])
     start_items(run.models, ids, training, seed)
     optimisers = [torch.optim.Adam(model.values(), lr=training.learning_rate) for model in run.models]
     for round in range(1, training.rounds + 1):
@@ -68,10 +69,10 @@ def federate(
     return run
 
 
-def started(network: Any, client: ClientPairs, seed: int) -> Model:
+def started(network: Any, items: int, seed: int) -> Model:
     model = {name: torch.from_numpy(value).requires_grad_() for name, value in draw(network.parameters(), seed).items()}
     width = model["item.weight"].shape[1]
-    model["item.weight"] = torch.zeros(client.items, width, dtype=torch.float64, requires_grad=True)
+    model["item.weight"] = torch.zeros(items, width, dtype=torch.float64, requires_grad=True)
     return model
 
 
