@@ -40,11 +40,6 @@ def privatised(values: Tensor, clip: float, noise: float, random: np.random.Gene
     return values.clamp(-clip, clip) + drawn
 
 
-def leaving(client: ExpandedPairs) -> dict[str, np.ndarray]:
-    """Return the rows of a client's tables that leave it."""
-    return {ITEMS: np.flatnonzero(client.leaving), USERS: client.sent}
-
-
 def budget(
     clip: float,
     noise: float,
@@ -59,7 +54,7 @@ def budget(
     """
     weights = sum(math.prod(p.shape) for name, p in declared.items() if name not in (USERS, ITEMS))
     width = declared[USERS].shape[1]
-    numbers = weights + width * max(sum(map(len, leaving(client).values())) for client in clients)
+    numbers = weights + width * max(int(client.leaving.sum()) + len(client.sent) for client in clients)
     pairs = max(len(client.learnable) for client in clients)
     steps = training.rounds * training.local_epochs * math.ceil(pairs / (training.batch_size or max(pairs, 1)))
     epsilon = 2 * clip / noise

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from pydantic import Field, model_validator
 from torch import Tensor
@@ -21,7 +22,7 @@ from torch.nn.functional import pad
 from fedbench import seeds as streams
 from fedbench.methods._fedpergnn_expansion import ExpandedPairs, expanded
 from fedbench.methods._fedpergnn_network import ExpandedBlock, ExpandedGAT
-from fedbench.methods._fedpergnn_privacy import budget, leaving, privatised, pseudo_gradients
+from fedbench.methods._fedpergnn_privacy import budget, privatised, pseudo_gradients
 from fedbench.methods.base import Method
 from fedbench.methods.exchange import Cell, Exchange, Preparation, Traffic, Trained
 from fedbench.methods.weights import uniform_rows
@@ -32,6 +33,7 @@ from fedbench.tasks.rec.arrays import RecProblem
 from fedbench.tasks.rec.block import RecBlock
 
 _VECTORS = "user_vectors"
+STAYS, LEAVES, PSEUDO = range(3)
 
 
 class FedPerGNNSettings(Settings):
@@ -59,22 +61,23 @@ class FedPerGNNSettings(Settings):
 
 @dataclass
 class Party:
-    """What the third party holds, and where the run stands.
+    """What the third party holds, what of a client's tables leaves it, and where the run stands.
 
-    ``data``: the clients, a list a seed. ``held`` [S, K, b, d]: vectors sent last, None before. ``round`` from 1;
-    ``steps``: local steps of the round so far, of each client.
+    ``rows`` uint8 [S, K, items]: `STAYS`, `LEAVES` or `PSEUDO`, for every row of a client's item table. ``sent`` bool
+    [S, K, users]: users whose vectors others asked for. ``vectors``, ``outside``: how many these are, and how many
+    outside users clients have, over a seed's clients, in the mean. ``held`` [S, K, b, d]: vectors sent last; ``known``:
+    whether any were. ``round`` from 1; ``steps``: local steps of the round so far, of each client.
     """
 
-    seeds: tuple[int, ...]
-    data: Sequence[Sequence[ExpandedPairs]]
+    seeds: list[int]
+    rows: Tensor
+    sent: Tensor
+    vectors: int
+    outside: int
+    held: Tensor
     steps: list[int]
-    held: Tensor | None = None
+    known: bool = False
     round: int = 1
-
-    @property
-    def most_sent(self) -> int:
-        """Vectors that a client sends at most."""
-        return max(len(client.sent) for of_seed in self.data for client in of_seed)
 
 
 class FedPerGNN(Method[FedPerGNNSettings]):
@@ -113,18 +116,22 @@ class FedPerGNN(Method[FedPerGNNSettings]):
 
     def memory(self, cell: Cell, data: Sequence[Sequence[ExpandedPairs]], shared: Parameters) -> Party:
         """Return the third party, who has received nothing yet."""
-        return Party(cell.seeds, data, [0] * cell.clients)
+        everyone = [client for of_seed in data for client in of_seed]
+        rows, sent = _stacked([row_kinds(client) for client in everyone], cell), _stacked(_asked(everyone), cell)
+        most, seeds, width = int(sent.sum(2).max()), len(cell.seeds), self.training.model.hidden_widths[0]
+        held = torch.zeros(seeds, cell.clients, most, width, dtype=cell.dtype, device=cell.device)
+        outside = sum(client.outside for client in everyone) // seeds
+        return Party(list(cell.seeds), rows, sent, int(sent.sum()) // seeds, outside, held, [0] * cell.clients)
 
     def seen(self, block: RecBlock, clients: range, memory: Party) -> RecBlock:
         """Return the clients with the vectors that the third party passed on."""
-        if memory.held is None:
+        if not memory.known:
             return block
         everyone: Sequence[ExpandedPairs] = block.clients  # type: ignore[assignment]
         vectors = [
             memory.held[place // len(clients)][client.senders, client.places] for place, client in enumerate(everyone)
         ]
-        most = max(map(len, vectors))
-        received = torch.stack([pad(each, (0, 0, 0, most - len(each))) for each in vectors])
+        received = torch.stack([_padded(each, max(map(len, vectors))) for each in vectors])
         return ExpandedBlock(block.clients, block.place, block.frequencies, block.kept, received=received)
 
     def corrected(
@@ -134,42 +141,45 @@ class FedPerGNN(Method[FedPerGNNSettings]):
         step = memory.steps[clients.start]
         for client in clients:
             memory.steps[client] += 1
-        for seed, of_seed, row in zip(memory.seeds, memory.data, range(len(memory.seeds)), strict=True):
+        for row, seed in enumerate(memory.seeds):
             for place, client in enumerate(clients):
                 own = {name: stack[row, place] for name, stack in gradients.items()}
-                self._hide(own, of_seed[client], (seed, client, memory.round, step))
+                self._hide(own, memory.rows[row, client], memory.sent[row, client], (seed, client, memory.round, step))
         return gradients
 
-    def _hide(self, own: dict[str, Tensor], client: ExpandedPairs, at: tuple[int, int, int, int]) -> None:
+    def _hide(self, own: dict[str, Tensor], rows: Tensor, sent: Tensor, at: tuple[int, int, int, int]) -> None:
         """Change one client's gradients in place; ``at``: seed, client, round, step."""
-        if len(client.pseudo):
+        rows, sent = rows[: len(own[ITEMS])], sent[: len(own[USERS])]
+        pseudo = rows == PSEUDO
+        if bool(pseudo.any()):
             random = streams.generator("fedpergnn pseudo-gradients", *at)
-            own[ITEMS][client.pseudo] = pseudo_gradients(own[ITEMS][client.own], len(client.pseudo), random)
+            own[ITEMS][pseudo] = pseudo_gradients(own[ITEMS][~pseudo], int(pseudo.sum()), random)
         if self.settings.clip is None:
             return
-        some = leaving(client)
+        some = {ITEMS: rows != STAYS, USERS: sent}
         for name, values in own.items():
             random = streams.generator("fedpergnn noise", *at, name)
-            rows = some.get(name, slice(None))
-            values[rows] = privatised(values[rows], self.settings.clip, self.settings.noise, random)
+            chosen = some.get(name, slice(None))
+            values[chosen] = privatised(values[chosen], self.settings.clip, self.settings.noise, random)
 
     def signals(self, trained: Trained) -> dict[str, Tensor]:
         """Upload the vectors of users that others asked for to the third party, [S, k, b, d]."""
         party: Party = trained.memory
-        if party.round < self.settings.expanded_after or not party.most_sent:
+        most = party.held.shape[2]
+        if party.round < self.settings.expanded_after or not most:
             return {}
-        sent = [[of_seed[client].sent for client in trained.clients] for of_seed in party.data]
         tables = trained.local[USERS]
+        sent = party.sent[:, trained.clients.start : trained.clients.stop, : tables.shape[2]]
         chosen = [
-            torch.stack([_padded(table[rows], party.most_sent) for table, rows in zip(*pair, strict=True)])
-            for pair in zip(tables, sent, strict=True)
+            _padded(table[rows], most) for table, rows in zip(tables.flatten(0, 1), sent.flatten(0, 1), strict=True)
         ]
-        return {_VECTORS: torch.stack(chosen)}
+        return {_VECTORS: torch.stack(chosen).unflatten(0, tables.shape[:2])}
 
     def mixing(self, uploads: Parameters, exchange: Exchange) -> Tensor:
         """Hand the vectors to the third party, and return the plain average."""
         party: Party = exchange.memory
-        party.held = uploads.get(_VECTORS, party.held)
+        if _VECTORS in uploads:
+            party.held, party.known = uploads[_VECTORS], True
         party.round, party.steps = exchange.round + 1, [0] * len(party.steps)
         return uniform_rows(exchange.cell)
 
@@ -178,13 +188,27 @@ class FedPerGNN(Method[FedPerGNNSettings]):
         plain, party = super().traffic(shared, {}, exchange), exchange.memory
         if _VECTORS not in signals:
             return plain
-        vector, everyone = 4 * signals[_VECTORS].shape[3], [client for of_seed in party.data for client in of_seed]
-        up, down = (vector * sum(sizes) // len(party.data) for sizes in _counts(everyone))
-        return Traffic(plain.up + up, plain.down + down)
+        vector = 4 * signals[_VECTORS].shape[3]
+        return Traffic(plain.up + vector * party.vectors, plain.down + vector * party.outside)
 
 
-def _counts(clients: Sequence[ExpandedPairs]) -> tuple[list[int], list[int]]:
-    return [len(client.sent) for client in clients], [client.outside for client in clients]
+def row_kinds(client: ExpandedPairs) -> np.ndarray:
+    """Return what each row of a client's item table is, uint8."""
+    rows = np.where(client.leaving, LEAVES, STAYS).astype(np.uint8)
+    rows[client.pseudo] = PSEUDO
+    return rows
+
+
+def _asked(clients: Sequence[ExpandedPairs]) -> list[np.ndarray]:
+    """Return which of each client's users others asked for, bool."""
+    return [np.isin(np.arange(client.users), client.sent) for client in clients]
+
+
+def _stacked(values: Sequence[np.ndarray], cell: Cell) -> Tensor:
+    """Return arrays of all seeds' clients as one tensor [S, K, longest], zero behind each."""
+    longest = max(map(len, values))
+    stack = np.stack([np.pad(each, (0, longest - len(each))) for each in values])
+    return torch.from_numpy(stack).view(len(cell.seeds), cell.clients, longest).to(cell.device)
 
 
 def _padded(rows: Tensor, count: int) -> Tensor:

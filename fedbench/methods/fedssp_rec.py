@@ -58,12 +58,13 @@ class FedSSPRecSettings(Settings):
 class Means:
     """``own`` [S, K, 2, d]: each client's m_k of users and of items. ``known`` [S, K]: 1 once it has one.
 
-    ``consensus`` [S, 2, d]: m; None before the first exchange.
+    ``consensus`` [S, 2, d]: m, once there is one (``agreed``).
     """
 
     own: Tensor
     known: Tensor
-    consensus: Tensor | None = None
+    consensus: Tensor
+    agreed: bool = False
 
 
 class FedSSPRec(Method[FedSSPRecSettings]):
@@ -89,7 +90,7 @@ class FedSSPRec(Method[FedSSPRecSettings]):
         """Return means that nobody has measured yet."""
         seeds, clients, width = len(cell.seeds), cell.clients, self.training.model.hidden_widths[0]
         own = torch.zeros(seeds, clients, 2, width, dtype=cell.dtype, device=cell.device)
-        return Means(own, torch.zeros(seeds, clients, dtype=cell.dtype, device=cell.device))
+        return Means(own, own.new_zeros(seeds, clients), own.new_zeros(seeds, 2, width))
 
     def objective(self, training: LocalStep) -> Tensor:
         """Return BPR plus the pull towards the consensus, [S * k]."""
@@ -101,7 +102,7 @@ class FedSSPRec(Method[FedSSPRecSettings]):
             return loss
         now, seen = _means_of(common, network.owners(batch), len(batch.sizes))
         mean = self._moved(means, training.clients, now, seen)
-        if means.consensus is None:
+        if not means.agreed:
             return loss
         consensus = means.consensus.repeat_interleave(len(training.clients), dim=0)
         return loss + 0.5 * self.settings.tau * (mean - consensus).square().mean(2).sum(1)
@@ -125,7 +126,7 @@ class FedSSPRec(Method[FedSSPRecSettings]):
     def mixing(self, uploads: Parameters, exchange: Exchange) -> Tensor:
         """Form the consensus, and return the plain average."""
         if "means" in uploads:
-            exchange.memory.consensus = uploads["means"].mean(1)
+            exchange.memory.consensus, exchange.memory.agreed = uploads["means"].mean(1), True
         return uniform_rows(exchange.cell)
 
     def traffic(self, shared: Parameters, signals: Parameters, exchange: Exchange) -> Traffic:
