@@ -15,7 +15,6 @@ from scipy import sparse
 from torch import Tensor
 
 SLOPE = 0.2  # of the leaky ReLU (Velickovic et al., ICLR 2018)
-_AT_ONCE = 1 << 18  # neighbours whose vectors are gathered together
 
 
 @dataclass(frozen=True)
@@ -108,7 +107,8 @@ def _weighted(vectors: Tensor, columns: Tensor, start: Tensor, weights: Tensor) 
 
 
 def _products(gradient: Tensor, vectors: Tensor, graph: Neighbourhoods) -> Tensor:
-    """Return gradient_i . x_j of every entry."""
-    parts = zip(graph.rows.split(_AT_ONCE), graph.columns.split(_AT_ONCE), strict=True)
-    found = [(gradient.index_select(0, i) * vectors.index_select(0, j)).sum(1) for i, j in parts]
-    return torch.cat(found) if found else gradient.new_zeros(0)
+    """Return gradient_i . x_j of every entry: EmbeddingBag's own gradient of weights, which gathers no vectors."""
+    found: Tensor = torch.ops.aten._embedding_bag_per_sample_weights_backward(
+        gradient, vectors.contiguous(), graph.columns, graph.start, graph.rows, 0
+    )
+    return found
