@@ -14,6 +14,11 @@ class PinSageSettings(Settings):
     walks: int = Field(50, ge=1, description="random walks from every node; inferred, the paper gives no number")
     steps: int = Field(4, ge=1, description="of a walk; inferred: two hops of each kind reach users and items")
     hidden: int = Field(4, ge=1, description="width of the neighbours' mean, in d; NGCF's comparison: 4, the paper: 2")
+    head: bool = Field(
+        True,
+        description="the paper's two dense layers behind the last convolution (algorithm 2); false: scores are products "
+        "of unit vectors (descriptions of PinSage as a baseline mention no head)",
+    )
 
 
 class LCFNSettings(Settings):

@@ -29,9 +29,9 @@ from fedbench.models.whole_tables import rows_of_tables
 
 @dataclass(frozen=True)
 class PinSage(VectorNetwork):
-    """Final vectors are the last layer's, of width d; the paper's two dense layers behind it are left out.
+    """Final vectors are the last layer's, of width d, or with a head G2 ReLU(G1 h + g) of them (algorithm 2).
 
-    ``layer<l>.near`` and ``.both`` (weight, bias) may leave a client, the tables may not.
+    ``layer<l>.near``, ``layer<l>.both`` and ``head.*`` may leave a client, the tables may not.
     """
 
     def parameters(self) -> Mapping[str, Parameter]:
@@ -45,7 +45,14 @@ class PinSage(VectorNetwork):
             "both.bias": Parameter((width,), zeros),
         }
         layers = range(1, self.model.layers + 1)
-        return {**super().parameters(), **{f"layer{n}.{part}": p for n in layers for part, p in of_layer.items()}}
+        named = {f"layer{n}.{part}": p for n in layers for part, p in of_layer.items()}
+        return {**super().parameters(), **named, **self._head(width)}
+
+    def _head(self, width: int) -> Mapping[str, Parameter]:
+        """Declare G1, g and G2, if there is a head."""
+        square = Parameter((width, width), glorot)
+        head = {"first.weight": square, "first.bias": Parameter((width,), zeros), "second.weight": square}
+        return {f"head.{part}": p for part, p in head.items() if self.model.embedding.pinsage.head}
 
     def rows(self, parameters: Parameters, batch: PairBatch) -> Rows:
         """Return the final vectors of the rows that a batch touches, and those of layer 0."""
@@ -61,6 +68,9 @@ class PinSage(VectorNetwork):
             near = (graph @ sent.flatten(0, 1)).view_as(sent)
             both = torch.cat([h, near], dim=2) @ part["both.weight"] + part["both.bias"].unsqueeze(1)
             h = normalize(torch.relu(both), dim=2)
+        if self.model.embedding.pinsage.head:
+            inner = torch.relu(h @ parameters["head.first.weight"] + parameters["head.first.bias"].unsqueeze(1))
+            h = inner @ parameters["head.second.weight"]
         users, items = h.split([parameters[USERS].shape[1], parameters[ITEMS].shape[1]], dim=1)
         return users, items
 

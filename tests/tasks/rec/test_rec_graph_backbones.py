@@ -39,7 +39,9 @@ def plain_pinsage(block: RecBlock, p: Tables) -> Tensor:
         own, rest = p[f"layer{layer}.both.weight"][0].split([WIDTH, 2 * WIDTH])
         h = torch.relu(h @ own + near @ rest + p[f"layer{layer}.both.bias"][0])
         h = h / h.norm(dim=1, keepdim=True).clamp(min=1e-12)
-    return h
+    if "head.first.weight" not in p:
+        return h
+    return torch.relu(h @ p["head.first.weight"][0] + p["head.first.bias"][0]) @ p["head.second.weight"][0]
 
 
 def hypergraph_basis(incidence: np.ndarray, count: int) -> Tensor:
@@ -66,24 +68,25 @@ def plain_lcfn(block: RecBlock, p: Tables) -> Tensor:
 PLAIN: dict[str, Callable[[RecBlock, Tables], Tensor]] = {"pinsage": plain_pinsage, "lcfn": plain_lcfn}
 
 
-def settings_of(backbone: str, **changes: Any) -> Any:
-    return training(model={"backbone": backbone, "layers": 2, "embedding": EMBEDDING}, **changes)
+def settings_of(backbone: str, head: bool = False) -> Any:
+    embedding = EMBEDDING | {"pinsage": EMBEDDING["pinsage"] | {"head": head}}
+    return training(model={"backbone": backbone, "layers": 2, "embedding": embedding})
 
 
-def drawn(backbone: str, block: RecBlock) -> tuple[Any, Tables]:
+def drawn(backbone: str, block: RecBlock, head: bool = False) -> tuple[Any, Tables]:
     client, generator = block.clients[0], torch.Generator().manual_seed(1)
-    network = NETWORKS[backbone](client.users, client.items, settings_of(backbone).model)
+    network = NETWORKS[backbone](client.users, client.items, settings_of(backbone, head).model)
     shapes = {name: (len(block.clients), *p.shape) for name, p in network.parameters().items()}
     return network, {
         n: torch.randn(*s, generator=generator, dtype=torch.float64).requires_grad_() for n, s in shapes.items()
     }
 
 
-@pytest.mark.parametrize("backbone", PLAIN)
-def test_vectors_loss_and_gradient_are_those_of_the_formulas(backbone: str) -> None:
+@pytest.mark.parametrize(("backbone", "head"), [("pinsage", False), ("pinsage", True), ("lcfn", False)])
+def test_vectors_loss_and_gradient_are_those_of_the_formulas(backbone: str, head: bool) -> None:
     block = RecBlock([toy_rec().client_data[1]], DOUBLE)
     (client,) = block.clients
-    network, parameters = drawn(backbone, block)
+    network, parameters = drawn(backbone, block, head)
     users, items = network.tables(parameters, block)
     plain = PLAIN[backbone](block, parameters)
     assert torch.allclose(torch.cat([users[0], items[0]]), plain, atol=1e-6)
