@@ -16,8 +16,8 @@ class PinSageSettings(Settings):
     hidden: int = Field(4, ge=1, description="width of the neighbours' mean, in d; NGCF's comparison: 4, the paper: 2")
     head: bool = Field(
         True,
-        description="the paper's two dense layers behind the last convolution (algorithm 2); false: scores are products "
-        "of unit vectors (descriptions of PinSage as a baseline mention no head)",
+        description="the paper's two dense layers behind the last convolution (algorithm 2); false: scores are "
+        "products of unit vectors (descriptions of PinSage as a baseline mention no head)",
     )
 
 
