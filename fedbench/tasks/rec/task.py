@@ -9,11 +9,13 @@ from typing import Any
 
 from fedbench.configuration.protocol import ModelSettings, TrainingSettings
 from fedbench.errors import ConfigurationError
+from fedbench.models.lcfn import LCFN
 from fedbench.models.lgcn import LGCN
 from fedbench.models.lightgcn import LightGCN
 from fedbench.models.mf import MF
 from fedbench.models.network import Network
 from fedbench.models.ngcf import NGCF
+from fedbench.models.pinsage import PinSage
 from fedbench.tasks.rec.arrays import ClientPairs, RecProblem, load_rec
 from fedbench.tasks.rec.batches import steps
 from fedbench.tasks.rec.block import RecBlock
@@ -26,6 +28,8 @@ NETWORKS: dict[str, Callable[[int, int, ModelSettings], Any]] = {
     "lightgcn": LightGCN,
     "ngcf": NGCF,
     "lgcn": LGCN,
+    "pinsage": PinSage,
+    "lcfn": LCFN,
 }
 
 
