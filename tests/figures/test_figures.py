@@ -16,7 +16,7 @@ from fedbench.stats.cells import table_named
 from tests.records.support import costs, flat, full_disk
 
 PLAIN = ["accuracy-by-bytes", "accuracy-by-round", "accuracy-by-seconds", "label-skew", "partition-sizes"]
-OF_KEYS = {"apv-diagnostics": "diagnostics", "grid": "grid", "sweep": "sweep"}
+OF_KEYS = {"apv-diagnostics": "diagnostics", "bars": "further", "grid": "grid", "sweep": "sweep"}
 
 
 def draw(world, name, *more, out="figures"):
