@@ -59,8 +59,9 @@ def _silent(cells: Sequence[Cell], labels: Mapping[Row, str]) -> list[str]:
     if not found:
         return []
     return [
-        f"Nothing is sent (0 bytes in the records): {'; '.join(found)}. What would share vectors of items, and is among "
-        "these, finds no item in two clients and trains every client alone; what is centralised has all data in one place."
+        f"Nothing is sent (0 bytes in the records): {'; '.join(found)}. What would share vectors of items, and is "
+        "among these, finds no item in two clients and trains every client alone; what is centralised has all data "
+        "in one place."
     ]
 
 
