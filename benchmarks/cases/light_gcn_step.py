@@ -50,7 +50,7 @@ def against(form: str, ours: Ours, theirs: Theirs) -> Sequence[Result]:
         runs["theirs"],
         target=target,
         unit="CPU ms",
-        conditions=f"width 64, {LAYERS} layers, batch {BATCH}, Adam, 1 thread, one process, {repeats} steps each in turn; "
+        conditions=f"width 64, {LAYERS} layers, batch {BATCH}, Adam, 1 thread, {repeats} steps each, in turn; "
         "ours draws its batch, PyG's is given, and so is its normalised adjacency; "
         f"gradients differ by {gap:.0e} of the largest, losses by {abs(loss - other_loss):.0e}",
     )

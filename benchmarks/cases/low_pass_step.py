@@ -42,7 +42,7 @@ def run(place: Place) -> list[Result]:
         runs["theirs"],
         target=">= 3",
         unit="CPU ms",
-        conditions=f"70,839 nodes, {FREQUENCIES} vectors, width 64, {LAYERS} layers, weighted sum, batch {BATCH}, Adam; "
+        conditions=f"70,839 nodes, {FREQUENCIES} vectors, width 64, {LAYERS} layers, sum pooling, batch {BATCH}, Adam; "
         f"1 thread, one process, {REPEATS} steps each in turn; ours draws its batch; "
         f"gradients differ by {gap:.0e} of the largest, losses by {abs(loss - other_loss):.0e}",
     )
