@@ -4,13 +4,14 @@ import csv
 
 import pytest
 
+from fedbench.configuration.suite import Suite, table_in_suite
 from fedbench.configuration.table import Metric, TableFile, load_table
 from fedbench.configuration.table_parts import ClientGroup
-from fedbench.errors import RecordError
+from fedbench.errors import ConfigurationError, RecordError
 from fedbench.partition.name import parse_name
 from fedbench.partition.scheme import load_scheme
-from fedbench.records.pack import open_records
-from fedbench.records.store import Record, table_of
+from fedbench.records.check import name_of
+from fedbench.records.store import Record, read_record, table_of, write_record
 from fedbench.stats.packing import rows_read
 from fedbench.stats.selection import select
 from tests.records.support import COLUMNS, RUN, TABLE, costs, flat, header_of, rows_of
@@ -59,8 +60,6 @@ def several(world):
     world.suite(seeds=1, per_job=1, toy={**SIDE, "further": further})
     made = record()
     path = world.write(flat(0.5, seeds=(0,)), costs=costs((0,)))
-    from fedbench.records.store import read_record, write_record
-
     write_record(path, Record(read_record(path).header, made.table))
     assert world.table("--partial") == 0
     return world.root / "tables"
@@ -112,6 +111,25 @@ def test_further_figures_must_fit(change, message):
         TableFile(**values)
 
 
+@pytest.mark.parametrize(
+    ("choice", "rows"),
+    [
+        ({"only": ["fedper", "local"]}, ["local/default", "fedper/default"]),
+        ({"only": ["fedper", "local"], "without": ["local"]}, ["fedper/default"]),
+        ({}, ["local/default", "fedavg/default", "fedper/default", "majority/default"]),
+    ],
+)
+def test_a_suite_keeps_rows_or_leaves_them_out(world, choice, rows):
+    suite = Suite(title="s", description="-", tables={"toy": choice})
+    assert [row.name for row in table_in_suite("toy", suite, world.configs).rows] == rows
+
+
+def test_a_suite_that_keeps_an_unknown_row_is_refused(world):
+    suite = Suite(title="s", description="-", tables={"toy": {"only": ["fedpre"]}})
+    with pytest.raises(ConfigurationError, match="no row fedpre.default .did you mean 'fedper.default'"):
+        table_in_suite("toy", suite, world.configs)
+
+
 def test_groups_of_tables_are_those_of_their_partitions():
     table = load_table("lpsfed-imbalance", CONFIGS)
     groups = load_scheme(parse_name(table.partitions[0]).scheme, CONFIGS).groups
@@ -142,9 +160,6 @@ def silent(world, method, up):
         header_of(run, (0,), task="rec", costs=costs((0,), up=up, down=0)),
         table_of(together(rows_of(flat(0.5, seeds=(0,))), *parts)),
     )
-    from fedbench.records.check import name_of
-    from fedbench.records.store import write_record
-
     write_record(world.records / f"{name_of(made.header)}.parquet", made)
 
 
@@ -168,4 +183,3 @@ def test_other_tasks_have_no_such_notes(world):
     text = (world.root / "tables" / "toy.md").read_text()
     assert "candidates" not in text
     assert "Nothing is sent" not in text
-    assert open_records(world.records)
