@@ -86,10 +86,13 @@ def test_the_csv_has_a_row_a_figure(several):
 
 def test_a_column_names_its_partition_where_there_are_several(world):
     further = [{**RECALL, "name": "ndcg", "label": "NDCG"}]
-    world.suite(toy={**SIDE, "partitions": ["metis-2", "metis-3"], "further": further})
+    world.suite(seeds=1, per_job=1, toy={**SIDE, "partitions": ["metis-2", "metis-3"], "further": further})
+    write_record(world.records / "toy/cora/metis-2/local/default/seeds-0-0.parquet", record())
     world.table("--partial")
     head = "| Method | Cora, K = 2, Recall | Cora, K = 2, NDCG | Cora, K = 3, Recall | Cora, K = 3, NDCG |"
-    assert head in (world.root / "tables" / "toy.md").read_text()
+    text = (world.root / "tables" / "toy.md").read_text()
+    assert head in text
+    assert "| local | **0.350 ± 0.000** † | **0.150 ± 0.000** † | not run | not run |" in text
 
 
 def test_a_bundle_keeps_what_is_read():
