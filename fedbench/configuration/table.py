@@ -41,6 +41,7 @@ class TableFile(Settings):
     readings: tuple[Reading, ...] = Field((), description="kind noniid: its rows")
     sweep: Sweep | None = Field(None, description="axis of the figure `sweep`")
     grid: Grid | None = Field(None, description="axes of the figure `grid`")
+    spectra: int | None = Field(None, ge=1, description="eigenvalues a client in the figure `spectra`")
     diagnostics: tuple[str, ...] = Field((), description="metrics (split none) of the figure `apv-diagnostics`")
 
     @field_validator("kind", mode="before")

@@ -1,11 +1,14 @@
 """Figures: what is drawn where, the same bytes twice, and errors that help."""
 
+from dataclasses import replace
+
 import matplotlib as mpl
 import numpy as np
 import pytest
 
 from fedbench.configuration.suite import load_suite
-from fedbench.figures import _panels, accuracy_by_bytes, accuracy_by_round, accuracy_by_seconds, bars
+from fedbench.datasets.rec.store import write_rec_dataset
+from fedbench.figures import _panels, accuracy_by_bytes, accuracy_by_round, accuracy_by_seconds, bars, spectra
 from fedbench.figures._catalogue import figure_named, figure_names
 from fedbench.figures._members import members_of
 from fedbench.figures._scene import Scene
@@ -13,12 +16,14 @@ from fedbench.figures._style import line_style
 from fedbench.figures.label_skew import class_shares
 from fedbench.figures.partition_sizes import counts_by_split
 from fedbench.files import write_arrays
+from fedbench.partition.rec.store import write_rec_partition
 from fedbench.records.pack import open_records
 from fedbench.stats.cells import table_named
 from tests.records.support import TABLE, costs, flat, full_disk
+from tests.tasks.rec.toys import toy_rec
 
 PLAIN = ["accuracy-by-bytes", "accuracy-by-round", "accuracy-by-seconds", "label-skew", "partition-sizes"]
-OF_KEYS = {"apv-diagnostics": "diagnostics", "bars": "further", "grid": "grid", "sweep": "sweep"}
+OF_KEYS = {"apv-diagnostics": "diagnostics", "bars": "further", "grid": "grid", "spectra": "spectra", "sweep": "sweep"}
 
 
 def draw(world, name, *more, out="figures"):
@@ -168,6 +173,26 @@ def test_bars_need_further_figures(world, capsys):
     world.fill()
     assert draw(world, "bars") == 1
     assert "no key 'further'" in capsys.readouterr().err
+
+
+def test_spectra_are_those_of_the_dense_laplacians(world):
+    problem = toy_rec(users=20, items=30, clients=2)
+    write_rec_dataset(world.results / "datasets" / "toy.npz", problem.dataset)
+    meta = {**problem.partition.meta, "group": ["large", "small"]}
+    write_rec_partition(world.results / "partitions/toy/co-cluster-2.npz", replace(problem.partition, meta=meta))
+    found = spectra.spectra_of(scene_of(world), "toy", "co-cluster-2", 6)
+    for client, (group, values) in zip(problem.client_data, found, strict=True):
+        taken = client.taken.toarray()
+        joint = np.block([[np.zeros((client.users,) * 2), taken], [taken.T, np.zeros((client.items,) * 2)]])
+        degree = joint.sum(1)
+        scale = np.where(degree > 0, np.maximum(degree, 1) ** -0.5, 0)
+        expected = np.linalg.eigvalsh(np.eye(len(joint)) - scale[:, None] * joint * scale)
+        np.testing.assert_allclose(values, expected[:6], atol=1e-5)
+        assert group == ("large" if client is problem.client_data[0] else "small")
+    world.suite(toy={**TABLE, "datasets": ["toy"], "partitions": ["co-cluster-2"], "spectra": 6})
+    figure = spectra.draw(scene_of(world))
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["large", "small"]
+    np.testing.assert_allclose(figure.axes[0].get_lines()[1].get_ydata(), found[1][1])
 
 
 def test_pairs_of_users_and_items_are_members_too(world):

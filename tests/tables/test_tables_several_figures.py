@@ -129,7 +129,7 @@ def test_a_suite_keeps_rows_or_leaves_them_out(world, choice, rows):
 
 def test_a_suite_that_keeps_an_unknown_row_is_refused(world):
     suite = Suite(title="s", description="-", tables={"toy": {"only": ["fedpre"]}})
-    with pytest.raises(ConfigurationError, match="no row fedpre.default .did you mean 'fedper.default'"):
+    with pytest.raises(ConfigurationError, match=r"no row fedpre.default .did you mean 'fedper.default'"):
         table_in_suite("toy", suite, world.configs)
 
 
