@@ -102,6 +102,9 @@ class Sweep(Settings):
     values: dict[str, float] = Field(
         {}, description="by method/variant, for rows whose records leave it at the method's default; others are levels"
     )
+    rows: tuple[str, ...] | None = Field(
+        None, description="method/variant of the rows that lie on the axis (default: all whose settings say where)"
+    )
     log: bool = Field(True, description="logarithmic axis")
 
 
