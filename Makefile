@@ -53,9 +53,10 @@ format: $(READY_TO_TEST) ## format the code and the workflow
 check: $(READY) ## say which records are stale or invalid, and why
 	fedbench check --records results/records
 
-calibrate: $(READY) ## compare with figures known to be reproducible: reports/calibration.csv
-	$(SNAKEMAKE) tables --config suite=calibration
-	fedbench calibrate
+calibrate: $(READY) ## compare with figures known to be reproducible: reports/calibration.csv, reports/calibration-rec.csv
+	for suite in calibration calibration-rec; do \
+	    $(SNAKEMAKE) tables --config suite=$$suite && fedbench calibrate --suite $$suite || exit 1; \
+	done
 
 theorems: $(READY) ## measure what the papers' theorems claim: reports/theorems.csv and .md
 	fedbench theorems --out reports/theorems.csv

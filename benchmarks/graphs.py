@@ -112,14 +112,24 @@ def _edges(random: np.random.Generator, client: np.ndarray, nodes: int) -> np.nd
 
 def cora(folder: Path, partition: str = "metis-10") -> Problem:
     """Make the suite's Cora (largest component) and a partition of it as its own commands do, unless they are there."""
-    problem = Problem(folder / "cora.npz", folder / f"cora-{partition}.npz")
+    return real("cora", folder, partition)
+
+
+def gowalla(folder: Path) -> Problem:
+    """Make Gowalla (LightGCN's split) and its partition into one client, unless they are there."""
+    return real("gowalla", folder, "whole-1")
+
+
+def real(name: str, folder: Path, partition: str) -> Problem:
+    """Make a data set of the catalogue and a partition of it by the suite's own commands, unless they are there."""
+    problem = Problem(folder / f"{name}.npz", folder / f"{name}-{partition}.npz")
     raw, configs = folder / "raw", ["--configs", str(ROOT / "configs")]
     if not problem.dataset.exists():
-        _fedbench("fetch", "cora", "--out", str(raw), *configs)
-        _fedbench("dataset", "cora", "--raw", str(raw), "--out", str(problem.dataset), *configs)
+        _fedbench("fetch", name, "--out", str(raw), *configs)
+        _fedbench("dataset", name, "--raw", str(raw), "--out", str(problem.dataset), *configs)
     if not problem.partition.exists():
         files = ["--dataset-file", str(problem.dataset), "--out", str(problem.partition)]
-        _fedbench("partition", "cora", partition, *files, *configs)
+        _fedbench("partition", name, partition, *files, *configs)
     return problem
 
 

@@ -39,7 +39,7 @@ def rounds_of(record: Record) -> int:
 
 
 def _figure(records: Sequence[Record], metric: Metric) -> Measures:
-    return {metric.name: summarise(selected_values(records, metric), metric.ddof)}
+    return {metric.key: summarise(selected_values(records, metric), metric.ddof)}
 
 
 def _costs(costs: Costs, records: Sequence[Record], metric: Metric) -> Measures:
@@ -75,4 +75,4 @@ def metrics_of(kind: str, metric: Metric) -> tuple[str, ...]:
     """Return the names of the figures that a table of this kind has in every cell."""
     if kind in BY_KIND:
         return tuple(BY_KIND[kind])
-    return (f"{metric.name}_difference",) if kind == "paired" else (metric.name,)
+    return (f"{metric.name}_difference",) if kind == "paired" else (metric.key,)

@@ -17,7 +17,7 @@ CHECK = {"name": "toy", "run": RUN.model_dump(), "target": 70.0, "tolerance": 0.
 
 
 def calibrate(world: World, **change: object) -> tuple[int, dict[str, str]]:
-    world.configure("calibrations", "toy", {"title": "Toy", "checks": [CHECK | change]})
+    world.configure("calibrations", "toy", {"title": "Toy", "suite": "s", "checks": [CHECK | change]})
     out = world.root / "calibration.csv"
     status = main(["calibrate", "--suite", "s", "--configs", str(world.configs), "--records", str(world.records),
                    "--out", str(out)])  # fmt: skip
@@ -50,7 +50,22 @@ def test_a_missing_record_is_named(world: World, capsys: pytest.CaptureFixture[s
     assert "seeds-2-3" in capsys.readouterr().err
 
 
-def test_the_suite_trains_every_run_that_is_checked() -> None:
-    suite = load_suite("calibration", CONFIGS)
-    trained = {run for table in suite.tables for run in table_in_suite(table, suite, CONFIGS).runs()}
-    assert {check.run for file in load_calibrations(CONFIGS) for check in file.checks} <= trained
+def test_a_check_reads_its_own_metric_with_its_decimals(world: World) -> None:
+    world.suite()
+    world.fill()
+    status, row = calibrate(world, metric={"scale": 1, "unit": "of 1", "decimals": 4}, target=0.7019, tolerance=0.0002)
+    assert (status, row["ours"], row["target"], row["tolerance"]) == (0, "0.7020", "0.7019", "0.0002")
+
+
+def test_a_suite_without_calibrations_is_an_error(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    world.suite()
+    world.configure("calibrations", "other", {"title": "Other", "suite": "t", "checks": [CHECK]})
+    assert main(["calibrate", "--suite", "s", "--configs", str(world.configs)]) == 1
+    assert "no calibration of it" in capsys.readouterr().err
+
+
+def test_the_suites_train_every_run_that_is_checked() -> None:
+    for file in load_calibrations(CONFIGS):
+        suite = load_suite(file.suite, CONFIGS)
+        trained = {run for table in suite.tables for run in table_in_suite(table, suite, CONFIGS).runs()}
+        assert {check.run for check in file.checks} <= trained
