@@ -13,7 +13,7 @@ from fedbench.tasks.rec.arrays import ClientPairs
 _AT_ONCE = 256  # rows of a product of sparse matrices
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PathPairs(ClientPairs):
     """A client's pairs, and meta-path neighbours: ``user_paths`` [users, users] and ``item_paths`` [items, items]."""
 

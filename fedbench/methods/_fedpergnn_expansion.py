@@ -47,7 +47,7 @@ class OwnNegatives(Negatives):
         return np.asarray(self._own[super().nth(users, rank)])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ExpandedPairs(ClientPairs):
     """A client's pairs with what expansion added; its table has rows of its items and of pseudo-items, by item number.
 
