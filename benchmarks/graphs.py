@@ -111,20 +111,25 @@ def _edges(random: np.random.Generator, client: np.ndarray, nodes: int) -> np.nd
 
 
 def cora(folder: Path, partition: str = "metis-10") -> Problem:
-    """Make the suite's Cora (largest component) and a partition of it."""
-    return made(folder, "cora", partition)
+    """Make the suite's Cora (largest component) and a partition of it as its own commands do, unless they are there."""
+    return real("cora", folder, partition)
 
 
-def made(folder: Path, dataset: str, partition: str) -> Problem:
-    """Make a data set and a partition as the suite's own commands do, unless they are there."""
-    problem = Problem(folder / f"{dataset}.npz", folder / f"{dataset}-{partition}.npz")
+def gowalla(folder: Path) -> Problem:
+    """Make Gowalla (LightGCN's split) and its partition into one client, unless they are there."""
+    return real("gowalla", folder, "whole-1")
+
+
+def real(name: str, folder: Path, partition: str) -> Problem:
+    """Make a data set of the catalogue and a partition of it by the suite's own commands, unless they are there."""
+    problem = Problem(folder / f"{name}.npz", folder / f"{name}-{partition}.npz")
     raw, configs = folder / "raw", ["--configs", str(ROOT / "configs")]
     if not problem.dataset.exists():
-        _fedbench("fetch", dataset, "--out", str(raw), *configs)
-        _fedbench("dataset", dataset, "--raw", str(raw), "--out", str(problem.dataset), *configs)
+        _fedbench("fetch", name, "--out", str(raw), *configs)
+        _fedbench("dataset", name, "--raw", str(raw), "--out", str(problem.dataset), *configs)
     if not problem.partition.exists():
         files = ["--dataset-file", str(problem.dataset), "--out", str(problem.partition)]
-        _fedbench("partition", dataset, partition, *files, *configs)
+        _fedbench("partition", name, partition, *files, *configs)
     return problem
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import chain
 
 from benchmarks.bare_graphs import Bare
-from benchmarks.graphs import made
+from benchmarks.graphs import real
 from benchmarks.measure import alternate, cpu_ms
 from benchmarks.place import Place
 from benchmarks.plain import engine_rounds
@@ -25,7 +25,7 @@ ROUNDS, REPEATS = 4, 6
 
 def run(place: Place) -> list[Result]:
     use_one_thread()
-    files = made(place.folder("sm"), "sm", "graphs-7")
+    files = real("sm", place.folder("sm"), "graphs-7")
     problem = load_graphs(files.dataset, files.partition)
     return [row for layers, width, asked in SIZES for row in of_size(problem, layers, width, asked)]
 

@@ -15,9 +15,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Write both files and print how many claims hold; a claim that fails is a finding, not an error."""
+    """Write both files and print how many claims hold; a claim that fails is a finding, not an error.
+
+    A theorem with ``curves`` has a plot, ``<out without suffix>-<name>.pdf`` and ``.png``.
+    """
+    from fedbench.figures._curves import write_curves
     from fedbench.files import write_text
-    from fedbench.theorems._catalogue import measure_theorems
+    from fedbench.theorems._catalogue import measure_theorems, plots_of
     from fedbench.theorems._report import csv_text, markdown_text, summary
 
     measured = list(measure_theorems(args.theorems))
@@ -27,3 +31,5 @@ def run(args: argparse.Namespace) -> None:
     for theorem in measured:
         print(f"{theorem.theorem}: {summary(theorem)}")
     print(f"{args.out}\n{page}")
+    for name, module in plots_of(args.theorems):
+        print(*write_curves(args.out.with_name(f"{args.out.stem}-{name}"), module.curves(), module.AXES), sep="\n")

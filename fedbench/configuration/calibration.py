@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import Field
 
 from fedbench.configuration.run import RunName
 from fedbench.configuration.table import Metric
+from fedbench.errors import ConfigurationError, nearest
 from fedbench.settings import Settings, parse, read_yaml
 
 
@@ -17,6 +17,7 @@ class Check(Settings):
 
     name: str
     run: RunName
+    metric: Metric | None = Field(None, description="how its figure is read (default: the file's `metric`)")
     target: float = Field(description="in the metric's unit")
     tolerance: float = Field(gt=0, description="largest |ours - target| that passes")
     published: float | None = Field(None, description="the paper's figure, if the target is another")
@@ -27,13 +28,31 @@ class CalibrationFile(Settings):
     """``configs/calibrations/<name>.yaml``."""
 
     title: str
-    suite: str = Field("calibration", description="the suite that trains the runs, and whose seeds count")
+    suite: str = Field("calibration", description="whose seeds count, and whose tables hold the runs")
     metric: Metric = Metric()
     checks: tuple[Check, ...] = Field(min_length=1)
 
 
-def load_calibrations(configs: Path, names: Sequence[str] = ()) -> list[CalibrationFile]:
-    """Read every file of ``configs/calibrations``, in order of name, or the named ones."""
-    folder = configs / "calibrations"
-    paths = [folder / f"{name}.yaml" for name in names] or sorted(folder.glob("*.yaml"))
+def load_calibrations(configs: Path) -> list[CalibrationFile]:
+    """Read every file of ``configs/calibrations``, in order of name."""
+    paths = sorted((configs / "calibrations").glob("*.yaml"))
     return [parse(CalibrationFile, read_yaml(path), str(path)) for path in paths]
+
+
+def calibrations_of(suite: str, configs: Path) -> list[CalibrationFile]:
+    """Return the calibrations of a suite.
+
+    Raises:
+        ConfigurationError: it has none.
+    """
+    files = load_calibrations(configs)
+    chosen = [file for file in files if file.suite == suite]
+    if not chosen:
+        known = list(dict.fromkeys(file.suite for file in files))
+        raise ConfigurationError(
+            f"calibrate the suite '{suite}'",
+            found=f"no calibration of it{nearest(suite, known)}",
+            allowed=", ".join(known),
+            remedy=f"correct the name, or add a file to {configs}/calibrations with `suite: {suite}`",
+        )
+    return chosen

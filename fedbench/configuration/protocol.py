@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from fedbench.configuration.backbones import LCFNSettings, PinSageSettings
 from fedbench.configuration.merge import merged
 from fedbench.settings import Settings, parse, read_yaml
 
@@ -17,15 +18,17 @@ class EmbeddingSettings(Settings):
 
     deviation: float = Field(0.1, gt=0, description="of the initial vectors' normal distribution")
     frequencies: int = Field(128, ge=1, description="LGCN: Phi, the lowest frequencies of the client's graph it keeps")
+    pinsage: PinSageSettings = PinSageSettings()
+    lcfn: LCFNSettings = LCFNSettings()
 
 
 class ModelSettings(Settings):
     """The client network every method of a table uses unless its variant says otherwise."""
 
-    backbone: Literal["gcn", "sage", "gin", "mf", "lightgcn", "ngcf", "lgcn"] = Field(
+    backbone: Literal["gcn", "sage", "gin", "mf", "lightgcn", "ngcf", "lgcn", "pinsage", "lcfn"] = Field(
         "gcn",
         description="graph convolution: GCN, or GraphSAGE with means; of graph classification: GIN; of recommendation: "
-        "matrix factorisation (no convolution), LightGCN, NGCF, or LGCN's low-pass convolution",
+        "matrix factorisation (no convolution), LightGCN, NGCF, PinSage, or the low-pass convolutions LGCN and LCFN",
     )
     layers: int = Field(2, ge=1, description="graph convolutions")
     width: int | tuple[int, ...] = Field(128, description="hidden width d', or one a layer; of vectors: one number")
@@ -65,7 +68,11 @@ class RankingSettings(Settings):
     l2: float = Field(1e-4, ge=0, description="times half the squared untransformed vectors of a batch, a pair")
 
 
-TASK_BACKBONES = {"node": ("gcn", "sage"), "graph": ("gin",), "rec": ("mf", "lightgcn", "ngcf", "lgcn")}
+TASK_BACKBONES = {
+    "node": ("gcn", "sage"),
+    "graph": ("gin",),
+    "rec": ("mf", "lightgcn", "ngcf", "lgcn", "pinsage", "lcfn"),
+}
 
 
 class TrainingSettings(Settings):
@@ -80,10 +87,10 @@ class TrainingSettings(Settings):
     neighbour_samples: tuple[int, ...] | None = Field(
         None, description="GraphSAGE: neighbours drawn per node and layer in training, with replacement; null: all"
     )
-    optimiser: Literal["adam", "sgd"] = "adam"
+    optimiser: Literal["adam", "rmsprop", "sgd"] = "adam"
     learning_rate: float = Field(0.01, gt=0)
     weight_decay: float = Field(1e-6, ge=0)
-    keep_optimiser_state: bool = Field(True, description="Adam's moments stay on the client across rounds")
+    keep_optimiser_state: bool = Field(True, description="moments stay on the client across rounds")
     evaluate_every: int = Field(1, ge=1, description="rounds between evaluations; the last round is always one")
     evaluated_after: Literal["local_steps", "download"] = Field(
         "local_steps", description="which model of a round is evaluated: the trained one, or what the server sends back"

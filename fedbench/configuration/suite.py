@@ -22,7 +22,7 @@ class TableChoice(Settings):
     partition_seeds: int | None = Field(None, ge=1)
     partition_run_seeds: int | None = Field(None, ge=1)
     without: tuple[str, ...] = Field((), description="rows left out, `method` or `method/variant`")
-    only: tuple[str, ...] = Field((), description="rows kept (default: all), `method` or `method/variant`")
+    only: tuple[str, ...] | None = Field(None, description="the rows kept, likewise (default: all)")
     seeds_per_job: int | None = Field(None, ge=1, description="the suite's, unless given")
 
 
@@ -83,11 +83,12 @@ def table_in_suite(name: str, suite: Suite, configs: Path, also: Iterable[str] =
     """Return a table as a suite builds it; ``also`` appends methods (``name`` or ``name/variant``) as rows.
 
     Raises:
-        ConfigurationError: the suite leaves out a row that the table doesn't have.
+        ConfigurationError: the suite names a row that the table doesn't have.
     """
     table, choice = load_table(name, configs), suite.tables[name]
     more = () if table.kind == "noniid" else tuple(_row(text) for text in also)
-    rows = _kept(table.rows, choice, f"table '{name}' of suite '{suite.title}'") + more
+    where = f"table '{name}' of suite '{suite.title}'"
+    rows = _kept(_chosen(table.rows, choice.only, where), choice.without, where) + more
     changes = choice.model_dump(exclude_none=True, exclude={"without", "only", "seeds_per_job"})
     return table.model_copy(update={**changes, "rows": rows})
 
@@ -98,20 +99,32 @@ def rows_only(table: TableFile, only: Iterable[str]) -> TableFile:
     Raises:
         ConfigurationError: it has no such row.
     """
-    choice = TableChoice(only=tuple(only))
-    return table.model_copy(update={"rows": _kept(table.rows, choice, f"'{table.title}'")})
+    return table.model_copy(update={"rows": _chosen(table.rows, tuple(only) or None, f"'{table.title}'")})
 
 
-def _kept(rows: tuple[Row, ...], choice: TableChoice, where: str) -> tuple[Row, ...]:
-    left_out, kept = ({_row(text).name for text in names} for names in (choice.without, choice.only))
-    unknown = sorted((left_out | kept) - {row.name for row in rows})
+def _kept(rows: tuple[Row, ...], without: tuple[str, ...], where: str) -> tuple[Row, ...]:
+    left_out = _names(without, rows, f"leave out rows of {where}")
+    return tuple(row for row in rows if row.name not in left_out)
+
+
+def _chosen(rows: tuple[Row, ...], only: tuple[str, ...] | None, where: str) -> tuple[Row, ...]:
+    if only is None:
+        return rows
+    kept = _names(only, rows, f"keep rows of {where}")
+    return tuple(row for row in rows if row.name in kept)
+
+
+def _names(texts: Iterable[str], rows: tuple[Row, ...], asked: str) -> set[str]:
+    """Return the rows' names; each must be one of the table's."""
+    names = {_row(text).name for text in texts}
+    unknown = sorted(names - {row.name for row in rows})
     if unknown:
         raise ConfigurationError(
-            f"choose rows of {where}",
+            asked,
             found=f"no row {unknown[0]}{nearest(unknown[0], [row.name for row in rows])}",
             allowed=", ".join(row.name for row in rows),
         )
-    return tuple(row for row in rows if row.name not in left_out and (not kept or row.name in kept))
+    return names
 
 
 def _row(text: str) -> Row:

@@ -36,6 +36,7 @@ class TableFile(Settings):
     partition_seeds: int = Field(1, ge=1, description="seeds 0 .. n-1 of each partition, for the spread over them")
     partition_run_seeds: int = Field(1, ge=1, description="run seeds 0 .. n-1 that count in the spread over partitions")
     metric: Metric = Metric()
+    further: tuple[Metric, ...] = Field((), description="kind figure: further figures, printed beside `metric`")
     published: tuple[Published, ...] = Field((), description="one source, or several in order of preference")
     reproduced_within: float = Field(0.5, gt=0, description="points; inside it a cell counts as reproduced")
     rows: tuple[Row, ...] = ()
@@ -47,6 +48,7 @@ class TableFile(Settings):
     readings: tuple[Reading, ...] = Field((), description="kind noniid: its rows")
     sweep: tuple[Sweep, ...] = Field((), description="axis of the figure `sweep`, or several, a panel each")
     grid: Grid | None = Field(None, description="axes of the figure `grid`")
+    spectra: int | None = Field(None, ge=1, description="eigenvalues a client in the figure `spectra`")
     diagnostics: tuple[str, ...] = Field((), description="metrics (split none) of the figure `apv-diagnostics`")
 
     @field_validator("kind", mode="before")
@@ -65,6 +67,15 @@ class TableFile(Settings):
         if wrong:
             raise ValueError("; ".join(wrong))
         return self
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """Return every figure that is read off the records."""
+        return (self.metric, *self.further)
+
+    def by_figure(self) -> tuple[TableFile, ...]:
+        """Return the table once for each of its figures, with that figure alone."""
+        return tuple(self.model_copy(update={"metric": metric, "further": ()}) for metric in self.metrics)
 
     @property
     def baseline_row(self) -> Row | None:
@@ -141,6 +152,7 @@ class TableFile(Settings):
 
 def _faults(table: TableFile) -> list[tuple[str, bool]]:
     of_runs = table.kind != "noniid"
+    keys = [metric.key for metric in table.metrics]
     seeded = any(re.search(r"-s\d+$", name) for _, name in table.columns)
     against = table.kind in ("paired", "rounds")
     over_clients = table.kind in ("clients", "fairness")
@@ -149,6 +161,8 @@ def _faults(table: TableFile) -> list[tuple[str, bool]]:
     return [
         ("`protocol` and `rows` must be given", of_runs and not (table.protocol and table.rows)),
         ("`readings` must be given, and no `rows`", not of_runs and (not table.readings or bool(table.rows))),
+        ("`further` needs the kind figure", bool(table.further) and table.kind != "figure"),
+        ("each figure of `metric` and `further` may be given once", len(set(keys)) < len(keys)),
         (f"no partition of {', '.join(without)}: give `partitions`, or `partition_of` it", bool(without)),
         ("`floor` must name one of the rows", table.floor is not None and table.floor_row is None),
         ("a variant in `by_dataset` is another row's too", len(set(names)) < len(names) and _by_dataset(table)),

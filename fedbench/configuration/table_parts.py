@@ -50,10 +50,23 @@ class OverClients(Settings):
     ddof: int = Field(0, ge=0, le=1, description="of the deviation over clients; 0 in FedSSP's released code")
 
 
+class ClientGroup(Settings):
+    """Some clients by number; a figure of the group is their plain mean."""
+
+    name: str
+    first: int = Field(ge=0)
+    last: int = Field(ge=0)
+
+
 class Metric(Settings):
     """How one figure is read off a seed's record."""
 
     name: str = Field("accuracy", description="`metric` of the record")
+    label: str = Field("", description="heading where a table has several figures (default: the name and the group)")
+    group: ClientGroup | None = Field(None, description="clients averaged (default: all); the round is chosen by all")
+    chosen_by: str | None = Field(
+        None, description="metric whose validation figure chooses the round (default: the metric itself)"
+    )
     split: Literal["train", "val", "test", "none"] = "test"
     select: Literal["best_validation_round", "common_best_round", "last_round", "last_rounds"] = Field(
         "best_validation_round",
@@ -67,6 +80,16 @@ class Metric(Settings):
     ddof: int = Field(0, ge=0, le=1, description="0: population standard deviation over seeds")
     decimals: int = 2
     better: Literal["higher", "lower"] = Field("higher", description="which figure of a column is printed bold")
+
+    @property
+    def key(self) -> str:
+        """Return what tells the figure from others of its table: the name, and the group if there is one."""
+        return f"{self.name}, {self.group.name}" if self.group else self.name
+
+    @property
+    def heading(self) -> str:
+        """Return the figure's heading where a table has several."""
+        return self.label or self.key
 
     @property
     def step(self) -> str:
@@ -101,6 +124,9 @@ class Sweep(Settings):
     label: str
     values: dict[str, float] = Field(
         {}, description="by method/variant, for rows whose records leave it at the method's default; others are levels"
+    )
+    rows: tuple[str, ...] | None = Field(
+        None, description="method/variant of the rows that lie on the axis (default: all whose settings say where)"
     )
     log: bool = Field(True, description="logarithmic axis")
 

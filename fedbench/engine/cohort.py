@@ -97,6 +97,7 @@ def start_cohort(cell: Cell, method: Method[Any], problem: Problem, data: Sequen
     networks = networks_of(method, cell)
     declared = [network.parameters() for network in networks]
     alike = _alike(networks, declared)
+    _require_one_stack(cell, alike)
     parameters = initial_parameters(cell, alike)
     size = max(parameters_per_client(each) for each in declared)
     start = _Start(cell, task_named(method.training.task), method.training, problem, data, parameters)
@@ -147,6 +148,17 @@ def _require_one_start(alike: Mapping[str, Parameter], declared: Sequence[Mappin
             )
 
 
+def _require_one_stack(cell: Cell, alike: Mapping[str, Parameter]) -> None:
+    """Refuse several seeds of clients that are computed one by one, but share: theirs are no slice of a stack."""
+    if alike and len(cell.seeds) > 1 and len(set(cell.shapes)) > 1:
+        raise ConfigurationError(
+            f"compute the seeds {cell.seeds} at once",
+            found=f"clients of different widths with common parameters: {', '.join(alike)}",
+            allowed="one seed at a time, or clients of the same widths",
+            remedy="run each seed by itself",
+        )
+
+
 def networks_of(method: Method[Any], cell: Cell) -> list[Network]:
     """Return every client's network, one object for all clients whose data have the same widths."""
     first: dict[Any, Network] = {}
@@ -160,13 +172,6 @@ def _packs(cell: Cell, size: int, task: Task) -> list[range]:
     """Return which clients are computed together: each alone where widths differ, or the task gains nothing by it."""
     alone = cell.device.type == "cpu" and len(cell.seeds) == 1 and not task.packs_on_cpu
     unlike = len(set(cell.shapes)) > 1
-    if unlike and len(cell.seeds) > 1:
-        raise ConfigurationError(
-            f"compute the seeds {cell.seeds} at once",
-            found="clients of different widths",
-            allowed="one seed at a time, or clients of the same widths",
-            remedy="run each seed by itself",
-        )
     if unlike or alone:
         return [range(client, client + 1) for client in range(cell.clients)]
     return client_packs(cell.clients, size, len(cell.seeds), cell.device)

@@ -48,7 +48,7 @@ def train_locally(local: LocalRound) -> tuple[Tensor, int]:
     for epoch in range(int(epochs.max())):
         for step in cohort.task.steps(block, cohort.training, local.pack.members, local.round, epoch):
             active = _active(step, epochs > epoch)
-            loss = _step(local, step, steps, active)
+            loss = _step(local, step, (epoch, steps), active)
             last = loss if all(active) else torch.where(torch.tensor(active, device=loss.device), loss, last)
             steps += 1
     return last, steps
@@ -59,10 +59,12 @@ def _active(step: Step, still: Tensor) -> list[bool]:
     return (still if step.takes is None else still & step.takes.cpu()).tolist()
 
 
-def _step(local: LocalRound, step: Step, number: int, active: list[bool]) -> Tensor:
+def _step(local: LocalRound, step: Step, place: tuple[int, int], active: list[bool]) -> Tensor:
+    """Take one step; ``place``: its local epoch, and its number in the round."""
     cohort, pack, method = local.cohort, local.pack, local.method
-    dropout = cohort.dropout_stream(pack, step.block, local.round, number)
-    context = LocalStep(pack.network, pack.parameters, step.block, dropout, pack.clients, local.memory, local.round)
+    dropout = cohort.dropout_stream(pack, step.block, local.round, place[1])
+    data = (pack.network, pack.parameters, step.block, dropout)
+    context = LocalStep(*data, pack.clients, local.memory, local.round, place[0])
     loss = method.objective(context)
     total = loss.sum()
     penalty = method.penalty(cohort.by_client(pack.parameters), local.received, local.round)

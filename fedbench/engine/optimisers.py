@@ -1,6 +1,6 @@
 """Optimisers over stacked parameters, in which each client takes its own steps.
 
-Both are elementwise, so one step over a stack is exactly every client's own step. Clients that are not active in a
+All are elementwise, so one step over a stack is exactly every client's own step. Clients that are not active in a
 step keep parameters and state untouched.
 """
 
@@ -134,10 +134,61 @@ class StackedSGD:
             parameter[chosen] -= self.learning_rate * (gradient[chosen] + self.weight_decay * parameter[chosen])
 
 
+@dataclass(frozen=True)
+class RMSpropSettings:
+    """RMSprop's constants (torch's own defaults); weight decay is added to the gradient."""
+
+    learning_rate: float
+    weight_decay: float
+    smoothing: float = 0.99
+    epsilon: float = 1e-8
+
+
+class StackedRMSprop:
+    """RMSprop without momentum: v <- a v + (1 - a) g^2, then p <- p - rate g / (sqrt v + epsilon).
+
+    Args:
+        parameters: name to stack; modified in place by `step`.
+        settings: RMSprop's constants.
+    """
+
+    def __init__(self, parameters: Mapping[str, Tensor], settings: RMSpropSettings) -> None:
+        self.parameters = dict(parameters)
+        self.settings = settings
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all squares."""
+        self.squares = {name: torch.zeros_like(p) for name, p in self.parameters.items()}
+
+    def state(self) -> dict[str, Tensor]:
+        """Return the squares' running means."""
+        return self.squares
+
+    def restore(self, state: Mapping[str, Tensor]) -> None:
+        """Take the running means of a checkpoint."""
+        for name, squares in self.squares.items():
+            squares.copy_(state[name])
+
+    def step(self, gradients: Mapping[str, Tensor], active: list[bool]) -> None:
+        """Step the active clients along ``gradients``, name to stack; parameters without one stay."""
+        parts = [slice(None)] if all(active) else [client for client, is_active in enumerate(active) if is_active]
+        for part in parts:
+            for name, gradient in gradients.items():
+                self._update(self.parameters[name][part], gradient[part], self.squares[name][part])
+
+    def _update(self, parameter: Tensor, gradient: Tensor, squares: Tensor) -> None:
+        constants = self.settings
+        decayed = gradient.add(parameter, alpha=constants.weight_decay)
+        squares.mul_(constants.smoothing).addcmul_(decayed, decayed, value=1 - constants.smoothing)
+        parameter.addcdiv_(decayed, squares.sqrt().add_(constants.epsilon), value=-constants.learning_rate)
+
+
 def optimiser_of(kind: str, parameters: Mapping[str, Tensor], learning_rate: float, weight_decay: float) -> Optimiser:
     """Return the optimiser named in `TrainingSettings`."""
     kinds: dict[str, Callable[[], Optimiser]] = {
         "adam": lambda: StackedAdam(parameters, AdamSettings(learning_rate, weight_decay)),
+        "rmsprop": lambda: StackedRMSprop(parameters, RMSpropSettings(learning_rate, weight_decay)),
         "sgd": lambda: StackedSGD(parameters, learning_rate, weight_decay),
     }
     return kinds[kind]()

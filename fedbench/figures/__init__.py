@@ -2,6 +2,6 @@
 
 A figure's module has ``TITLE``, ``CAPTION``, ``NEEDS`` and ``draw(scene) -> Figure``. ``NEEDS`` is what it is drawn
 from: ``records`` or ``partitions``, which every table has, the key that the table's file must have (``sweep``,
-``grid``, ``diagnostics``), or the kind of table that it is meant for (``clients``); a suite names the figures that need
-more than records or partitions, and their tables. Modules whose names start with an underscore are shared parts.
+``grid``, ``diagnostics``, ...), or the kind of table that it is meant for (``clients``); a suite names the figures that
+need more than records or partitions, and their tables. Modules whose names start with an underscore are shared parts.
 """

@@ -30,8 +30,10 @@ def required(found: Asked | None, key: str, scene: Scene) -> Asked:
 def place_of(cell: Cell, axis: Sweep) -> float | None:
     """Return where a run lies on an axis: what its record's settings say, else what the table's file says.
 
-    None: neither says, so the run is a level. On a logarithmic axis so is one at 0.
+    None: neither says, or the axis leaves its row out, so the run is a level. On a logarithmic axis so is one at 0.
     """
+    if axis.rows is not None and cell.row.name not in axis.rows:
+        return None
     value = _setting(cell.records[0].header.settings, axis.setting.split("."))
     place = axis.values.get(cell.row.name) if value is None else float(value)
     return None if axis.log and place is not None and place <= 0 else place

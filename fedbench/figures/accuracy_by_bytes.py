@@ -9,8 +9,8 @@ from fedbench.figures._scene import Scene
 
 TITLE = "Accuracy against communication"
 CAPTION = (
-    "Mean over clients of the test accuracy against the bytes sent so far, up and down, all clients together; mean and "
-    "standard deviation over seeds. Methods that send nothing are horizontal lines at the accuracy they reach."
+    "Mean over clients of the table's test figure against the bytes sent so far, up and down, all clients together; "
+    "mean and standard deviation over seeds. Methods that send nothing are horizontal lines at the accuracy they reach."
 )
 NEEDS = "records"
 

@@ -14,8 +14,8 @@ from fedbench.stats.curve import as_read, curve
 
 TITLE = "Accuracy by round"
 CAPTION = (
-    "Mean over clients of the test accuracy after each round; line: mean over seeds, band: one standard deviation. "
-    "Where the table reads the mean over several last rounds, each point is such a mean. "
+    "Mean over clients of the table's test figure after each round; line: mean over seeds, band: one standard "
+    "deviation. Where the table reads the mean over several last rounds, each point is such a mean. "
     "Methods with a single round are horizontal lines. Legend in order of accuracy. "
     "Low figures of early rounds lie below the frame."
 )

@@ -9,8 +9,8 @@ from fedbench.figures._scene import Scene
 
 TITLE = "Accuracy against training time"
 CAPTION = (
-    "Mean over clients of the test accuracy against the CPU seconds of training so far, all clients together; mean and "
-    "standard deviation over seeds. Clock readings: two runs differ."
+    "Mean over clients of the table's test figure against the CPU seconds of training so far, all clients together; "
+    "mean and standard deviation over seeds. Clock readings: two runs differ."
 )
 NEEDS = "records"
 

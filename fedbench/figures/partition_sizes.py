@@ -1,4 +1,4 @@
-"""Partition sizes: how many nodes each client has to train, validate and test on."""
+"""Partition sizes: how many nodes (graphs, pairs) each client has to train, validate and test on."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
+from fedbench.figures._members import members_of
 from fedbench.figures._panels import small_multiples
 from fedbench.figures._scene import Scene
 
 TITLE = "Partition sizes"
-CAPTION = "Nodes per client, by split. Clients in the order of the partition file."
+CAPTION = "Nodes (graphs, pairs of users and items) per client, by split. Clients in the order of the partition file."
 NEEDS = "partitions"
 # Splits by their code in the partition file: name, shade, hatch.
 SPLITS = (("train", "#333333", ""), ("val", "#56B4E9", "///"), ("test", "#DDDDDD", ""), ("unused", "#FFFFFF", "..."))
@@ -23,15 +24,17 @@ SPLITS = (("train", "#333333", ""), ("val", "#56B4E9", "///"), ("test", "#DDDDDD
 def draw(scene: Scene) -> Figure:
     """Return the figure: one panel a data set and partition, one stacked bar a client."""
     used: set[int] = set()
+    kinds: dict[str, None] = {}
 
     def panel(axes: Axes, dataset: str, partition: str) -> None:
-        client, _, split = scene.clients_and_labels(dataset, partition)
-        bars(axes, counts_by_split(client, split))
-        used.update(np.unique(split).tolist())
+        members = members_of(scene, dataset, partition)
+        bars(axes, counts_by_split(members.client, members.split))
+        used.update(np.unique(members.split).tolist())
+        kinds[members.what] = None
 
     figure = small_multiples(scene, panel, sharex="col")
     figure.supxlabel("client")
-    figure.supylabel("nodes")
+    figure.supylabel(", ".join(kinds))
     handles = [Patch(label=SPLITS[code][0], **_paint(code)) for code in sorted(used)]
     figure.legend(handles=handles, loc="outside right center")
     return figure

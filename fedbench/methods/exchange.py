@@ -81,6 +81,7 @@ class LocalStep:
         clients: who they are.
         memory: the method's.
         round: communication round, from 1.
+        epoch: local epoch of the round, from 0.
     """
 
     network: Network
@@ -90,6 +91,7 @@ class LocalStep:
     clients: range
     memory: Any
     round: int
+    epoch: int
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ class LGCN(VectorNetwork):
         chosen = batch.user_rows, batch.item_rows
         base = rows_of_mean(None, 0, chosen, flat(users), flat(items))
         filtered = self._filtered(parameters, basis)
-        smooth = _rows_times(basis.users, chosen[0], filtered), _rows_times(basis.items, chosen[1], filtered)
+        smooth = rows_times(basis.users, chosen[0], filtered), rows_times(basis.items, chosen[1], filtered)
         return Rows(base.users + smooth[0], base.items + smooth[1], base.base_users, base.base_items)
 
     def tables(self, parameters: Parameters, block: RecBlock) -> tuple[Tensor, Tensor]:
@@ -59,7 +59,7 @@ class LGCN(VectorNetwork):
         return kernel.unsqueeze(2) * projected
 
 
-def _rows_times(basis: Tensor, rows: Tensor, values: Tensor) -> Tensor:
+def rows_times(basis: Tensor, rows: Tensor, values: Tensor) -> Tensor:
     """Return chosen rows of basis [clients, n, F] times their own client's values [clients, F, d], [rows, d]."""
     chosen = flat(basis).index_select(0, rows)
     if len(basis) == 1:

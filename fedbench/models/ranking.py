@@ -6,9 +6,9 @@ stacks [clients, *shape], as everywhere; clients that are computed together have
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from scipy import sparse
 from torch import Tensor
@@ -16,9 +16,15 @@ from torch import Tensor
 from fedbench.kernels.low_pass import LowPass
 from fedbench.kernels.sparse import SparseMatrix
 
+T = TypeVar("T")
+
 
 class RecBlock(Protocol):
     """The clients computed in one step: users u of client c are row c * users + u, items likewise."""
+
+    @property
+    def clients(self) -> Sequence[Any]:
+        """Each client's data, with what its method prepared."""
 
     @property
     def taken(self) -> Sequence[sparse.csr_matrix]:
@@ -31,6 +37,9 @@ class RecBlock(Protocol):
     @property
     def low_pass(self) -> LowPass:
         """The lowest frequencies of each client's graph, as many as the model asks for."""
+
+    def once(self, name: str, make: Callable[[], T]) -> T:
+        """Return what ``make`` computes from the clients' data, computed once under a name."""
 
     def tensor(self, values: Any) -> Tensor:
         """Return an array in the run's precision, on its device."""

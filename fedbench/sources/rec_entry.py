@@ -23,12 +23,12 @@ class RawPairCounts(Settings):
 
 
 class SplitCounts(Settings):
-    """What the data set file holds."""
+    """What the data set file holds. What is None isn't known, so it isn't checked."""
 
     users: int
     items: int
-    train: int
-    val: int
+    train: int | None = None
+    val: int | None = None
     test: int
 
 

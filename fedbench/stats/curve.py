@@ -10,6 +10,7 @@ import pandas as pd
 import pyarrow.compute as pc
 
 from fedbench.configuration.table import Metric
+from fedbench.configuration.table_parts import ClientGroup
 from fedbench.errors import RecordError
 from fedbench.records.check import run_of
 from fedbench.records.store import Record
@@ -24,8 +25,10 @@ class Curve:
     values: np.ndarray
 
 
-def curve(records: Sequence[Record], metric: str, split: str) -> Curve:
+def curve(records: Sequence[Record], metric: str, split: str, group: ClientGroup | None = None) -> Curve:
     """Return the unweighted mean over clients of ``metric`` on ``split``, from all seed blocks of one run.
+
+    With ``group`` the mean over its clients alone.
 
     A client's NaN (it has no node in the split) is left out of the mean. A figure that belongs to no single client
     (client -1) counts only where clients have none of their own.
@@ -35,7 +38,7 @@ def curve(records: Sequence[Record], metric: str, split: str) -> Curve:
             client's value is NaN.
     """
     where = f"{metric} on {split} of {run_of(records[0].header)}"
-    rows = _of_run(records, metric, split)
+    rows = _of_run(records, metric, split, group)
     own = rows[rows["client"] >= 0]
     # Sorted, so that the sum over clients is taken in one order whatever the order of rows and files.
     rows = (rows if own.empty else own).sort_values(["seed", "round", "client"])
@@ -94,10 +97,10 @@ def by_client(
     return tuple(axes[0]), tuple(axes[1]), rows["value"].to_numpy(dtype=np.float64).reshape(shape)
 
 
-def _of_run(records: Sequence[Record], metric: str, split: str) -> pd.DataFrame:
+def _of_run(records: Sequence[Record], metric: str, split: str, group: ClientGroup | None = None) -> pd.DataFrame:
     where = f"{metric} on {split} of {run_of(records[0].header)}"
     _refuse_shared_seeds(records, where)
-    rows = pd.concat([_rows(record, metric, split) for record in records])
+    rows = _of_group(pd.concat([_rows(record, metric, split) for record in records]), group)
     if rows.empty:
         raise RecordError(f"read {where}", found="no such rows", remedy="record this figure, or drop the method's row")
     return rows
@@ -106,6 +109,10 @@ def _of_run(records: Sequence[Record], metric: str, split: str) -> pd.DataFrame:
 def _rows(record: Record, metric: str, split: str) -> pd.DataFrame:
     chosen = (pc.field("metric") == metric) & (pc.field("split") == split)
     return record.table.filter(chosen).select(["seed", "round", "client", "value"]).to_pandas()
+
+
+def _of_group(rows: pd.DataFrame, group: ClientGroup | None) -> pd.DataFrame:
+    return rows if group is None else rows[rows["client"].between(group.first, group.last)]
 
 
 def _refuse_shared_seeds(records: Sequence[Record], where: str) -> None:

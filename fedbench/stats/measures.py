@@ -40,7 +40,7 @@ def rounds_of(record: Record) -> int:
 
 
 def _figure(records: Sequence[Record], metric: Metric) -> Measures:
-    return {metric.name: summarise(selected_values(records, metric), metric.ddof)}
+    return {metric.key: summarise(selected_values(records, metric), metric.ddof)}
 
 
 def _costs(costs: Costs, records: Sequence[Record], metric: Metric) -> Measures:
@@ -80,4 +80,4 @@ def metrics_of(kind: str, metric: Metric) -> tuple[str, ...]:
     several = {**BY_KIND, **OVER_CLIENTS, "rounds": ROUNDS}.get(kind)
     if several:
         return tuple(several)
-    return (f"{metric.name}_difference",) if kind == "paired" else (metric.name,)
+    return (f"{metric.name}_difference",) if kind == "paired" else (metric.key,)

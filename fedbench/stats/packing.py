@@ -10,6 +10,9 @@ from fedbench.configuration.table import TableFile
 from fedbench.records.pack import Records, write_bundle
 from fedbench.stats.cells import cells_of, require_complete, table_named
 
+# What the notes below tables of recommendation say (`fedbench.tables.ranking_notes`).
+NOTED = {(name, "test") for name in ("candidates", "pairs", "pairs_outside")}
+
 
 def pack_suite(
     suite: Suite, configs: Path, records: Records, out: Path, also: Sequence[str] = (), partial: bool = False
@@ -31,9 +34,11 @@ def pack_suite(
 def rows_read(tables: Sequence[TableFile]) -> set[tuple[str, str]]:
     """Return the (metric, split) pairs that tables and their figures read.
 
-    Each metric's own split, and val to choose the round; diagnostics belong to no split.
+    Each metric's own split, and what chooses the round on val; diagnostics belong to no split.
     """
-    metrics = [table.metric for table in tables if table.kind != "noniid"]
+    metrics = [metric for table in tables if table.kind != "noniid" for metric in table.metrics]
     weights = [table.weights for table in tables if table.weights]
     diagnostics = {(name, "none") for name in (*weights, *(name for table in tables for name in table.diagnostics))}
-    return {(metric.name, split) for metric in metrics for split in (metric.split, "val")} | diagnostics
+    own = {(metric.name, split) for metric in metrics for split in (metric.split, "val")}
+    choosing = {(metric.chosen_by, "val") for metric in metrics if metric.chosen_by}
+    return own | choosing | diagnostics | NOTED

@@ -30,7 +30,7 @@ def select(records: Sequence[Record], metric: Metric) -> Selected:
     Raises:
         RecordError: the figure or the validation figure is missing or NaN (see `curve`).
     """
-    figure = curve(records, metric.name, metric.split)
+    figure = curve(records, metric.name, metric.split, metric.group)
     columns = RULES[metric.select](figure, metric, lambda: _validation(records, metric, figure))
     rounds = tuple(figure.rounds[column] for column in columns[:, -1])
     return Selected(figure.seeds, rounds, np.take_along_axis(figure.values, columns, axis=1).mean(axis=1))
@@ -61,10 +61,11 @@ def _last_rounds(figure: Curve, metric: Metric, validation: Callable[[], np.ndar
 
 def _validation(records: Sequence[Record], metric: Metric, figure: Curve) -> np.ndarray:
     """Return the validation figures [seeds, rounds] at the rounds of ``figure``, rounded to nine decimals."""
-    found = curve(records, metric.name, "val")
+    chosen_by = metric.chosen_by or metric.name
+    found = curve(records, chosen_by, "val")
     if found.rounds != figure.rounds:
         raise RecordError(
-            f"choose a round by {metric.name} on val",
+            f"choose a round by {chosen_by} on val",
             found=f"other rounds than on {metric.split}",
             allowed="both splits in every evaluated round",
             remedy="record both splits together",

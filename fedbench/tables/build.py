@@ -15,9 +15,9 @@ from fedbench.records.check import Present
 from fedbench.records.pack import Records
 from fedbench.stats.cells import Cell, cells_of, require_complete, table_named
 from fedbench.stats.published import load_names, load_published
-from fedbench.tables.foot import foot_rows
-from fedbench.tables.layout import blocks_of
+from fedbench.tables.beside import printed_blocks
 from fedbench.tables.notes import notes
+from fedbench.tables.ranking_notes import ranking_notes
 from fedbench.tables.render import Page, render
 from fedbench.tables.tidy import Sources, csv_text, tidy
 
@@ -38,7 +38,7 @@ def build_table(
         DataError: a partition or data set file that the table reads is missing or damaged.
     """
     frame = tidy(table, Sources(cells, load_published(table.published, configs), present, results))
-    page = _page(name, table, frame, _labels(table, cells, configs), configs)
+    page = _page(name, table, frame, cells, configs)
     return {"csv": csv_text(frame), "tex": render(page, "tex"), "md": render(page, "md")}
 
 
@@ -83,14 +83,14 @@ def write_table(
     return list(paths)
 
 
-def _page(name: str, table: TableFile, frame: pd.DataFrame, labels: dict[Row, str], configs: Path) -> Page:
-    datasets = load_names(configs).datasets
+def _page(name: str, table: TableFile, frame: pd.DataFrame, cells: Sequence[Cell], configs: Path) -> Page:
+    labels, datasets = _labels(table, cells, configs), load_names(configs).datasets
     return Page(
         name=name,
         title=table.title,
         caption=table.caption.strip(),
-        blocks=blocks_of(table, frame, labels, datasets, foot_rows(table, frame)),
-        notes=notes(table, frame, labels, configs),
+        blocks=printed_blocks(table, frame, labels, datasets),
+        notes=[*notes(table, frame, labels, configs), *ranking_notes(cells, labels, configs)],
         rows_are="Reading" if table.kind == "noniid" else "Method",
     )
 

@@ -21,7 +21,7 @@ def correlations(table: TableFile, frame: pd.DataFrame) -> dict[Column, RankCorr
     for row in table.rows:
         first.setdefault(str(row.published or ""), row)
     first.pop("", None)
-    rows = [row_of(frame, row, table.metric.name) for row in first.values()]
+    rows = [row_of(frame, row, table.metric.key) for row in first.values()]
     found = {column: _correlation(rows, column, table.published[0].title) for column in columns_of(table)}
     return {column: value for column, value in found.items() if value}
 

@@ -28,19 +28,22 @@ def blocks_of(
     labels: Mapping[Row, str],
     datasets: Mapping[str, str],
     foot: Sequence[tuple[str, Mapping[Column, str]]],
+    figures: int = 1,
 ) -> list[Block]:
     """Return the printed table's blocks, each at most nine columns wide unless one data set needs more.
 
     Args:
-        table: the table as the suite builds it.
+        table: the table as the suite builds it, with one figure.
         frame: its tidy form.
         labels: row names.
         datasets: names of data sets as printed; a missing one is printed as it is.
         foot: rows below the methods, their text by column.
+        figures: how many such blocks will stand side by side (`fedbench.tables.beside`).
     """
     panels = [_panel(table, frame, metric, labels) for metric in metrics_of(table.kind, table.metric)]
     places = {column: place for place, column in enumerate(columns_of(table))}
-    step = max(1, WIDEST // max(len(table.partitions_in(dataset)) for dataset in table.datasets))
+    most = max(len(table.partitions_in(dataset)) for dataset in table.datasets)
+    step = max(1, WIDEST // (most * figures))
     groups = [table.datasets[start : start + step] for start in range(0, len(table.datasets), step)]
     chosen = [[column for column in places if column[0] in group] for group in groups]
     return [_block(table, columns, places, panels, datasets, foot) for columns in chosen]

@@ -78,12 +78,18 @@ def columns_of(table: TableFile) -> list[Column]:
 
 def _figures(table: TableFile, sources: Sources) -> Iterator[Figures]:
     for cell in sources.cells:
-        found = measure(table.kind, cell.records, table.metric) if cell.entries else {}
         about = {**identity(cell), **provenance([cell], sources.present), **beside_clients(table, cell)}
-        for metric in metrics_of(table.kind, table.metric):
-            theirs = sources.published.every(cell.run.dataset, cell.run.partition, cell.row.published, metric)
-            row = {**about, "metric": metric, **judged(found.get(metric), theirs, bool(cell.entries), table)}
-            yield _with_spread(row, cell, table)
+        for figure in table.by_figure():
+            yield from (about | row for row in _of_figure(figure, cell, sources))
+
+
+def _of_figure(table: TableFile, cell: Cell, sources: Sources) -> Iterator[Figures]:
+    """Yield the rows of a cell in a table of one figure (or of one kind of costs)."""
+    found = measure(table.kind, cell.records, table.metric) if cell.entries else {}
+    for metric in metrics_of(table.kind, table.metric):
+        theirs = sources.published.every(cell.run.dataset, cell.run.partition, cell.row.published, metric)
+        row = {"metric": metric, **judged(found.get(metric), theirs, bool(cell.entries), table)}
+        yield _with_spread(row, cell, table)
 
 
 def _with_spread(row: Figures, cell: Cell, table: TableFile) -> Figures:

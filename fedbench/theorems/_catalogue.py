@@ -53,3 +53,11 @@ def measure_theorems(names: Sequence[str] = ()) -> Iterator[Measured]:
     """
     for module in [theorem_named(name) for name in names or theorem_names()]:
         yield Measured(module.THEOREM, module.SAYS, tuple(module.measure()))
+
+
+def plots_of(names: Sequence[str] = ()) -> Iterator[tuple[str, ModuleType]]:
+    """Yield the named theorems (or all) that have a plot: ``curves()``, and ``AXES``, both axes' names."""
+    for name in names or theorem_names():
+        module = theorem_named(name)
+        if hasattr(module, "curves"):
+            yield name.replace("_", "-"), module

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import pandas as pd
 
 from fedbench.configuration.calibration import CalibrationFile, Check
-from fedbench.configuration.suite import load_suite
 from fedbench.configuration.table import Metric
 from fedbench.errors import RecordError
 from fedbench.records.pack import Records
@@ -24,6 +22,7 @@ class Calibrated:
     """A check and what our records say; ``first`` is the mean over the five first seeds alone."""
 
     check: Check
+    decimals: int
     ours: Summary
     first: float
 
@@ -33,19 +32,18 @@ class Calibrated:
         return abs(self.ours.mean - self.check.target) <= self.check.tolerance
 
 
-def calibrate(files: Sequence[CalibrationFile], configs: Path, records: Records) -> list[Calibrated]:
+def calibrate(files: Sequence[CalibrationFile], blocks: Sequence[str], records: Records) -> list[Calibrated]:
     """Return the outcome of every check.
 
     Args:
         files: the calibrations.
-        configs: configuration folder, with the suites whose seeds count.
+        blocks: names of the seed blocks whose records count.
         records: where records are.
 
     Raises:
         RecordError: a record is missing.
     """
-    blocks = {file.suite: load_suite(file.suite, configs).seed_blocks for file in files}
-    return [_calibrated(check, file.metric, blocks[file.suite], records) for file in files for check in file.checks]
+    return [_calibrated(check, check.metric or file.metric, blocks, records) for file in files for check in file.checks]
 
 
 def _calibrated(check: Check, metric: Metric, blocks: Sequence[str], records: Records) -> Calibrated:
@@ -58,24 +56,27 @@ def _calibrated(check: Check, metric: Metric, blocks: Sequence[str], records: Re
         )
     values = selected_values([entry.record for entry in entries if entry], metric)
     first = {seed: value for seed, value in values.items() if seed < FIRST}
-    return Calibrated(check, summarise(values, metric.ddof), summarise(first, metric.ddof).mean)
+    return Calibrated(check, metric.decimals, summarise(values, metric.ddof), summarise(first, metric.ddof).mean)
 
 
 def as_table(outcomes: Sequence[Calibrated]) -> pd.DataFrame:
     """Return one row a check: name, ours, published, tolerance, ok, and what stands behind them."""
-    rows = [
-        {
-            "name": outcome.check.name,
-            "ours": f"{outcome.ours.mean:.2f}",
-            "published": "" if outcome.check.published is None else f"{outcome.check.published:.2f}",
-            "target": f"{outcome.check.target:.2f}",
-            "tolerance": f"{outcome.check.tolerance:.2f}",
-            "ok": outcome.ok,
-            "std": f"{outcome.ours.std:.2f}",
-            "n_seeds": outcome.ours.n,
-            f"ours_first_{FIRST}_seeds": f"{outcome.first:.2f}",
-            "target_source": outcome.check.source,
-        }
-        for outcome in outcomes
-    ]
-    return pd.DataFrame(rows)
+    return pd.DataFrame([_row(outcome) for outcome in outcomes])
+
+
+def _row(outcome: Calibrated) -> dict[str, object]:
+    def text(value: float | None) -> str:
+        return "" if value is None else f"{value:.{outcome.decimals}f}"
+
+    return {
+        "name": outcome.check.name,
+        "ours": text(outcome.ours.mean),
+        "published": text(outcome.check.published),
+        "target": text(outcome.check.target),
+        "tolerance": text(outcome.check.tolerance),
+        "ok": outcome.ok,
+        "std": text(outcome.ours.std),
+        "n_seeds": outcome.ours.n,
+        f"ours_first_{FIRST}_seeds": text(outcome.first),
+        "target_source": outcome.check.source,
+    }

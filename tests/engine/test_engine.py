@@ -13,7 +13,7 @@ from torch import Tensor
 from fedbench.configuration.protocol import TrainingSettings
 from fedbench.engine import packing
 from fedbench.engine import run as engine
-from fedbench.engine.optimisers import AdamSettings, StackedAdam
+from fedbench.engine.optimisers import AdamSettings, RMSpropSettings, StackedAdam, StackedRMSprop
 from fedbench.engine.run import run
 from fedbench.errors import ConfigurationError, DataError, TrainingError
 from fedbench.methods.base import Method
@@ -100,6 +100,30 @@ def test_adam_keeps_inactive_clients_untouched() -> None:
             plain[i].grad = gradients[i]
             optimisers[i].step()
     assert all(torch.allclose(stack[i], plain[i], atol=1e-12) for i in range(3))
+
+
+@pytest.mark.parametrize("decay", [0.0, 0.02])
+def test_rmsprop_is_torchs(decay: float) -> None:
+    random = np.random.default_rng(4)
+    start = torch.from_numpy(random.standard_normal((2, 3, 5)))
+    plain = [torch.nn.Parameter(part.clone()) for part in start]
+    optimisers = [torch.optim.RMSprop([p], lr=0.01, weight_decay=decay) for p in plain]
+    stack = start.clone()
+    ours = StackedRMSprop({"w": stack}, RMSpropSettings(0.01, decay))
+    for step in range(30):
+        active = [True, step % 3 != 1]
+        gradient = torch.from_numpy(random.standard_normal((2, 3, 5)))
+        ours.step({"w": gradient}, active)
+        for i in range(2):
+            if active[i]:
+                plain[i].grad = gradient[i].clone()
+                optimisers[i].step()
+    assert torch.allclose(stack, torch.stack([p.detach() for p in plain]), rtol=0, atol=1e-12)
+    kept = {name: squares.clone() for name, squares in ours.state().items()}
+    ours.reset()
+    assert not ours.squares["w"].any()
+    ours.restore(kept)
+    assert torch.equal(ours.squares["w"], kept["w"])
 
 
 def test_optimiser_state_can_be_reset_each_round() -> None:

@@ -1,22 +1,36 @@
 """Figures: what is drawn where, the same bytes twice, and errors that help."""
 
+from dataclasses import replace
+
 import matplotlib as mpl
 import numpy as np
 import pytest
 
 from fedbench.configuration.suite import load_suite
-from fedbench.figures import _panels, accuracy_by_bytes, accuracy_by_round, accuracy_by_seconds
+from fedbench.datasets.rec.store import write_rec_dataset
+from fedbench.figures import _panels, accuracy_by_bytes, accuracy_by_round, accuracy_by_seconds, bars, spectra
 from fedbench.figures._catalogue import figure_named, figure_names
+from fedbench.figures._members import members_of
 from fedbench.figures._scene import Scene
 from fedbench.figures._style import line_style
 from fedbench.figures.label_skew import class_shares
 from fedbench.figures.partition_sizes import counts_by_split
+from fedbench.files import write_arrays
+from fedbench.partition.rec.store import write_rec_partition
 from fedbench.records.pack import open_records
 from fedbench.stats.cells import table_named
-from tests.records.support import costs, flat, full_disk
+from tests.records.support import TABLE, costs, flat, full_disk
+from tests.tasks.rec.toys import toy_rec
 
 PLAIN = ["accuracy-by-bytes", "accuracy-by-round", "accuracy-by-seconds", "label-skew", "partition-sizes"]
-OF_KEYS = {"apv-diagnostics": "diagnostics", "grid": "grid", "sweep": "sweep"}
+OF_KINDS = {"accuracy-by-steps": "clients", "client-accuracy": "clients"}
+OF_KEYS = OF_KINDS | {
+    "apv-diagnostics": "diagnostics",
+    "bars": "further",
+    "grid": "grid",
+    "spectra": "spectra",
+    "sweep": "sweep",
+}
 
 
 def draw(world, name, *more, out="figures"):
@@ -145,3 +159,56 @@ def test_full_disk_leaves_no_half_figure(world, capsys):
         assert draw(world, "label-skew") == 1
     assert "File too large" in capsys.readouterr().err
     assert not list((world.root / "figures").iterdir())
+
+
+def test_bars_stand_in_groups_in_the_order_of_rows(world):
+    metric = {"name": "accuracy", "label": "all"}
+    further = [{**metric, "label": "first", "group": {"name": "first", "first": 0, "last": 0}}]
+    world.suite(toy={**TABLE, "metric": metric, "further": further})
+    world.fill()
+    world.write({"val": flat(0.5)["val"], "test": {0: [[0.1, 0.1], [0.6, 0.8]], 1: [[0.1, 0.1], [0.8, 1.0]]}},
+                costs=costs((0, 1)))  # fmt: skip
+    axes = bars.draw(scene_of(world)).axes[0]
+    heights = [[bar.get_height() for bar in row if hasattr(bar, "get_height")] for row in axes.containers[1::2]]
+    assert len(heights) == 4
+    np.testing.assert_allclose(heights[0], [80, 70])  # local: both clients over two seeds, and the first client
+    np.testing.assert_allclose(heights[1], [63, 63])
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["all", "first"]
+
+
+def test_bars_need_further_figures(world, capsys):
+    world.fill()
+    assert draw(world, "bars") == 1
+    assert "no key 'further'" in capsys.readouterr().err
+
+
+def test_spectra_are_those_of_the_dense_laplacians(world):
+    problem = toy_rec(users=20, items=30, clients=2)
+    write_rec_dataset(world.results / "datasets" / "toy.npz", problem.dataset)
+    meta = {**problem.partition.meta, "group": ["large", "small"]}
+    write_rec_partition(world.results / "partitions/toy/co-cluster-2.npz", replace(problem.partition, meta=meta))
+    found = spectra.spectra_of(scene_of(world), "toy", "co-cluster-2", 6)
+    for client, (group, values) in zip(problem.client_data, found, strict=True):
+        taken = client.taken.toarray()
+        joint = np.block([[np.zeros((client.users,) * 2), taken], [taken.T, np.zeros((client.items,) * 2)]])
+        degree = joint.sum(1)
+        scale = np.where(degree > 0, np.maximum(degree, 1) ** -0.5, 0)
+        expected = np.linalg.eigvalsh(np.eye(len(joint)) - scale[:, None] * joint * scale)
+        np.testing.assert_allclose(values, expected[:6], atol=1e-5)
+        assert group == ("large" if client is problem.client_data[0] else "small")
+    world.suite(toy={**TABLE, "datasets": ["toy"], "partitions": ["co-cluster-2"], "spectra": 6})
+    figure = spectra.draw(scene_of(world))
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["large", "small"]
+    np.testing.assert_allclose(figure.axes[0].get_lines()[1].get_ydata(), found[1][1])
+
+
+def test_pairs_of_users_and_items_are_members_too(world):
+    folder = world.results
+    pairs = {"users": np.array([0, 0, 1, 1]), "items": np.array([0, 1, 0, 1]), "split": np.array([0, 2, 0, 1], np.int8)}
+    write_arrays(folder / "datasets" / "toy.npz", pairs, {"dataset": "toy", "task": "rec", "users": 2, "items": 2})
+    clients = {"client": np.array([0, 1]), "user": np.array([0, 1]), "item_client": np.array([0, 1]),
+               "item": np.array([0, 1])}  # fmt: skip
+    about = {"dataset": "toy", "task": "rec", "clients": 2}
+    write_arrays(folder / "partitions" / "toy" / "co-cluster-2.npz", clients, about)
+    found = members_of(scene_of(world), "toy", "co-cluster-2")
+    assert (found.client.tolist(), found.split.tolist(), found.what) == ([0, 0, 1, 1], [0, 3, 3, 1], "pairs")

@@ -69,6 +69,13 @@ def test_what_the_record_says_goes_before_the_table_file(swept):
     np.testing.assert_allclose(numbers(line.get_xdata()), [0.1, 10])  # paper has no place now: it is a level
 
 
+def test_an_axis_may_name_its_rows(swept):
+    some = {**SWEEP, "rows": ["fedaux/small", "fedaux/paper"]}
+    swept.suite(toy={**TABLE, "published": None, "rows": ROWS, "sweep": some})
+    line = sweep.draw(scene_of(swept)).axes[0].containers[0].lines[0]
+    np.testing.assert_allclose(numbers(line.get_xdata()), [0.1, 1])
+
+
 def test_a_setting_of_0_is_a_level_on_a_logarithmic_axis(swept):
     rows = [*ROWS, {"method": "fedaux", "variant": "off"}]
     variants(swept, {**SETTINGS, "off": {"sigma": 0.0}})

@@ -101,6 +101,7 @@ def test_another_split_of_the_same_raw_files(catalogue, tmp_path):
     [
         ({"raw": {"users": 3, "items": 4, "train": 5, "test": 2}}, "2 users"),
         ({"counts": {"users": 2, "items": 4, "train": 4, "val": 1, "test": 2}}, "5 train, 0 val"),
+        ({"counts": {"users": 2, "items": 4, "test": 3}}, "found: 2 test"),
     ],
 )
 def test_other_counts_than_the_catalogues_are_refused(catalogue, tmp_path, change, message):
@@ -109,6 +110,12 @@ def test_other_counts_than_the_catalogues_are_refused(catalogue, tmp_path, chang
     with pytest.raises(DataError, match=message):
         build_dataset(entry, tmp_path / "raw", tmp_path / "toy.npz")
     assert not (tmp_path / "toy.npz").exists()
+
+
+def test_counts_that_are_not_known_are_not_checked(catalogue, tmp_path):
+    entry = catalogue(counts={"users": 2, "items": 4, "test": 2})
+    fetch(entry.title, entry.dataset.sources, tmp_path / "raw")
+    assert build_dataset(entry, tmp_path / "raw", tmp_path / "toy.npz").meta["pairs"]["train"] == 5
 
 
 def test_a_changed_raw_file_is_refused(catalogue, tmp_path):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -17,12 +16,10 @@ CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 CHECK = {"name": "toy", "run": RUN.model_dump(), "target": 70.0, "tolerance": 0.5, "source": "by hand"}
 
 
-def calibrate(
-    world: World, suite: str = "s", names: Sequence[str] = (), **change: object
-) -> tuple[int, dict[str, str]]:
-    world.configure("calibrations", "toy", {"title": "Toy", "suite": suite, "checks": [CHECK | change]})
+def calibrate(world: World, **change: object) -> tuple[int, dict[str, str]]:
+    world.configure("calibrations", "toy", {"title": "Toy", "suite": "s", "checks": [CHECK | change]})
     out = world.root / "calibration.csv"
-    status = main(["calibrate", *names, "--configs", str(world.configs), "--records", str(world.records),
+    status = main(["calibrate", "--suite", "s", "--configs", str(world.configs), "--records", str(world.records),
                    "--out", str(out)])  # fmt: skip
     rows = list(csv.DictReader(out.read_text().splitlines())) if out.exists() else [{}]
     return status, rows[0]
@@ -53,27 +50,34 @@ def test_a_missing_record_is_named(world: World, capsys: pytest.CaptureFixture[s
     assert "seeds-2-3" in capsys.readouterr().err
 
 
-def test_the_suite_trains_every_run_that_is_checked() -> None:
+def test_a_check_reads_its_own_metric_with_its_decimals(world: World) -> None:
+    world.suite()
+    world.fill()
+    status, row = calibrate(world, metric={"scale": 1, "unit": "of 1", "decimals": 4}, target=0.7019, tolerance=0.0002)
+    assert (status, row["ours"], row["target"], row["tolerance"]) == (0, "0.7020", "0.7019", "0.0002")
+
+
+def test_the_seeds_are_those_of_the_suite_wherever_they_begin(world: World) -> None:
+    world.suite()
+    world.configure(
+        "suites", "s", {"title": "L", "description": "-", "seeds": 2, "first_seed": 1, "tables": {"toy": {}}}
+    )
+    world.fill((0, 1), per_job=2)
+    assert calibrate(world) == (1, {})  # no record of seeds 1-2
+    world.fill((1, 2), per_job=2)
+    status, row = calibrate(world)
+    assert (status, row["ok"], row["n_seeds"]) == (0, "True", "2")
+
+
+def test_a_suite_without_calibrations_is_an_error(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    world.suite()
+    world.configure("calibrations", "other", {"title": "Other", "suite": "t", "checks": [CHECK]})
+    assert main(["calibrate", "--suite", "s", "--configs", str(world.configs)]) == 1
+    assert "no calibration of it" in capsys.readouterr().err
+
+
+def test_the_suites_train_every_run_that_is_checked() -> None:
     for file in load_calibrations(CONFIGS):
         suite = load_suite(file.suite, CONFIGS)
         trained = {run for table in suite.tables for run in table_in_suite(table, suite, CONFIGS).runs()}
         assert {check.run for check in file.checks} <= trained
-
-
-def test_each_calibration_reads_the_seeds_of_its_own_suite(world: World) -> None:
-    world.suite()
-    world.fill((1, 2), per_job=2)
-    later = {"title": "L", "description": "-", "seeds": 2, "first_seed": 1, "tables": {"toy": {}}}
-    world.configure("suites", "later", later)
-    status, row = calibrate(world)
-    assert (status, row) == (1, {})  # no record of seeds 0-1
-    status, row = calibrate(world, suite="later")
-    assert (status, row["ok"], row["n_seeds"]) == (0, "True", "2")
-
-
-def test_one_calibration_can_be_asked_for_by_name(world: World) -> None:
-    world.suite()
-    world.fill()
-    world.configure("calibrations", "other", {"title": "O", "suite": "s", "checks": [CHECK | {"target": 1.0}]})
-    assert calibrate(world)[0] == 1
-    assert calibrate(world, names=["toy"])[0] == 0

@@ -36,7 +36,7 @@ def build_rec(
     check_counts(f"the raw pairs of {file.title}", raw_counts(raw), file.raw.model_dump())
     dataset, pairs = split_pairs(name, raw, file.order, said.split)
     found = {"users": dataset.n_users, "items": dataset.n_items, **dataset.meta["pairs"]}
-    check_counts(f"the data set {said.title}", found, said.counts.model_dump())
+    check_counts(f"the data set {said.title}", found, said.counts.model_dump(exclude_none=True))
     write_rec_origin(origin_path(out), rec_origin_of(name, source, pairs))
     write_rec_dataset(out, dataset)
     return dataset

@@ -31,6 +31,8 @@ class ClientPairs:
         train, val, test: int64[2, m], sorted by (user, item).
         groups: who is ranked among which items; for a client, all of its own.
         item_ids: its items' numbers in the data set file.
+        asked: each user's test pairs in the data set file, int64[users], with items that the client hasn't too; None:
+            it has them all.
     """
 
     users: int
@@ -40,6 +42,7 @@ class ClientPairs:
     test: np.ndarray
     groups: tuple[Group, ...]
     item_ids: np.ndarray
+    asked: np.ndarray | None = None
 
     @cached_property
     def taken(self) -> sparse.csr_matrix:
@@ -63,6 +66,20 @@ class ClientPairs:
         """What is ranked, for each group."""
         pairs = {"train": self.train, "val": self.val, "test": self.test}
         return tuple(query_of(pairs, *group, self.items) for group in self.groups)
+
+    @cached_property
+    def whole_queries(self) -> tuple[Query, ...]:
+        """The same users among all items that the model knows; the same query where these are its candidates."""
+        pairs, everything = {"train": self.train, "val": self.val, "test": self.test}, np.arange(self.items)
+        return tuple(
+            query if query.items is None else query_of(pairs, users, everything, self.items)
+            for query, (users, _) in zip(self.queries, self.groups, strict=True)
+        )
+
+    @cached_property
+    def test_pairs(self) -> np.ndarray:
+        """Each user's test pairs, int64[users], those with items that the client hasn't included."""
+        return np.bincount(self.test[0], minlength=self.users) if self.asked is None else self.asked
 
 
 @dataclass(frozen=True)
@@ -98,10 +115,27 @@ class RecProblem:
         found = [client_pairs(self.partition, self.dataset, client) for client in range(self.clients)]
         return [
             ClientPairs(
-                c.users.size, c.items.size, c.train, c.val, c.test, (_all(c.users.size, c.items.size),), c.items
+                users=c.users.size,
+                items=c.items.size,
+                train=c.train,
+                val=c.val,
+                test=c.test,
+                groups=(_all(c.users.size, c.items.size),),
+                item_ids=c.items,
+                asked=self.test_pairs[c.users],
             )
             for c in found
         ]
+
+    @cached_property
+    def test_pairs(self) -> np.ndarray:
+        """Test pairs of each user of the data set, int64[U]."""
+        return np.bincount(self.dataset.pairs_of(TEST)[0], minlength=self.dataset.n_users)
+
+    @cached_property
+    def item_degree(self) -> np.ndarray:
+        """Training pairs of each item of the data set, those between clients included, int64[I]."""
+        return np.bincount(self.dataset.pairs_of(TRAIN)[1], minlength=self.dataset.n_items)
 
     @property
     def pooled_shape(self) -> Shape:

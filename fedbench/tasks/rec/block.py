@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -22,14 +22,17 @@ from fedbench.models.vectors import ITEMS
 from fedbench.tasks.rec.arrays import ClientPairs
 from fedbench.tasks.task import Place
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True)
 class RecBlock:
-    """The packed clients, seed-major. ``frequencies``: how many `low_pass` has."""
+    """The packed clients, seed-major. ``frequencies``: how many `low_pass` has; ``kept``: what `once` computed."""
 
     clients: Sequence[ClientPairs]
     place: Place
     frequencies: int = 128
+    kept: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def taken(self) -> list[sparse.csr_matrix]:
@@ -50,6 +53,13 @@ class RecBlock:
     def low_pass(self) -> LowPass:
         """The lowest frequencies of each client's graph."""
         return low_pass(self.taken, self.frequencies, self.place.dtype, self.place.device)
+
+    def once(self, name: str, make: Callable[[], T]) -> T:
+        """Return what ``make`` computes from the clients' data, computed once under a name."""
+        if name not in self.kept:
+            self.kept[name] = make()
+        known: T = self.kept[name]
+        return known
 
     def tensor(self, values: Any) -> Tensor:
         """Return an array in the run's precision, on its device."""

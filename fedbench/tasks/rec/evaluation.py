@@ -16,12 +16,13 @@ from fedbench.kernels.topk import largest
 from fedbench.models.network import Network
 from fedbench.models.parameters import Parameters
 from fedbench.models.ranking import Scorer
+from fedbench.tasks.rec.arrays import ClientPairs
 from fedbench.tasks.rec.block import RecBlock
+from fedbench.tasks.rec.breakdown import CUTOFF, Breakdown, sizes
 from fedbench.tasks.rec.metrics import hits, ndcg, recall
 from fedbench.tasks.rec.query import HELD_OUT, Lists, Query
 from fedbench.tasks.task import Figures
 
-CUTOFF = 20
 AT_ONCE = 128  # users; their scores of 40,000 items then stay in a processor's cache
 _NOTHING = float("-inf")
 
@@ -36,28 +37,40 @@ class OnItems:
     Args:
         users: of each split, all clients' users with an item to look for.
         clients: K.
+        breakdown: makes further figures of the test lists; None for none.
     """
 
     users: dict[str, int]
     clients: int
+    breakdown: Breakdown | None = None
 
     def figures(self, network: Network, effective: Parameters, block: RecBlock, last: bool) -> Figures:
-        """Return the figures of each packed client (of each of its groups)."""
+        """Return the figures of each packed client (of each of its groups); what doesn't change at the end alone."""
         scorers: list[Scorer] = network.scorers(effective, block)  # type: ignore[attr-defined]
         found = [
-            self._of_query(scorer, query, block.place.device)
+            self._of_group(scorer, client, number, block.place.device)
+            | ({(name, "test"): value for name, value in sizes(client, number).items()} if last else {})
             for scorer, client in zip(scorers, block.clients, strict=True)
-            for query in client.queries
+            for number in range(len(client.queries))
         ]
         return {key: torch.tensor([each[key] for each in found], dtype=torch.float64) for key in found[0]}
 
-    def _of_query(self, scorer: Scorer, query: Query, device: torch.device) -> dict[tuple[str, str], float]:
+    def _of_group(
+        self, scorer: Scorer, client: ClientPairs, number: int, device: torch.device
+    ) -> dict[tuple[str, str], float]:
+        query = client.queries[number]
         lists = rankings(scorer, query, device)
-        return {
+        found = {
             (metric, split): value
             for split in HELD_OUT
             for metric, value in self._of_split(split, lists[split], query).items()
         }
+        if self.breakdown is None:
+            return found
+        whole = client.whole_queries[number]
+        among_all = lists if whole is query else rankings(scorer, whole, device)
+        more = self.breakdown.figures(client, number, lists["test"], among_all["test"])
+        return found | {(metric, "test"): value for metric, value in more.items()}
 
     def _of_split(self, split: str, ranked: np.ndarray, query: Query) -> dict[str, float]:
         counts = query.counts(split)

@@ -9,14 +9,19 @@ from fedbench.tasks.rec.query import Lists
 
 def hits(ranked: np.ndarray, wanted: Lists) -> np.ndarray:
     """Return bool[q, K]: which entries of the ranked lists int64[q, K] are looked for."""
+    return np.asarray(places(ranked, wanted) >= 0)
+
+
+def places(ranked: np.ndarray, wanted: Lists) -> np.ndarray:
+    """Return int64[q, K]: where ``wanted.items`` has each entry of the ranked lists int64[q, K]; -1: not looked for."""
     users = np.arange(len(ranked))
     width = int(max(ranked.max(initial=0), wanted.items.max(initial=0))) + 1
     known = np.repeat(users, wanted.lengths) * width + wanted.items
     asked = users[:, None] * width + ranked
     if not known.size:
-        return np.zeros(ranked.shape, dtype=bool)
+        return np.full(ranked.shape, -1)
     place = np.minimum(np.searchsorted(known, asked), known.size - 1)
-    return np.asarray(known[place] == asked)
+    return np.where(known[place] == asked, place, -1)
 
 
 def recall(found: np.ndarray, counts: np.ndarray) -> np.ndarray:

@@ -9,14 +9,17 @@ from typing import Any
 
 from fedbench.configuration.protocol import ModelSettings, TrainingSettings
 from fedbench.errors import ConfigurationError
+from fedbench.models.lcfn import LCFN
 from fedbench.models.lgcn import LGCN
 from fedbench.models.lightgcn import LightGCN
 from fedbench.models.mf import MF
 from fedbench.models.network import Network
 from fedbench.models.ngcf import NGCF
+from fedbench.models.pinsage import PinSage
 from fedbench.tasks.rec.arrays import ClientPairs, RecProblem, load_rec
 from fedbench.tasks.rec.batches import steps
 from fedbench.tasks.rec.block import RecBlock
+from fedbench.tasks.rec.breakdown import Breakdown, thirds
 from fedbench.tasks.rec.evaluation import OnItems
 from fedbench.tasks.rec.query import HELD_OUT
 from fedbench.tasks.task import Evaluator, Member, Place, Shape, Step
@@ -26,6 +29,8 @@ NETWORKS: dict[str, Callable[[int, int, ModelSettings], Any]] = {
     "lightgcn": LightGCN,
     "ngcf": NGCF,
     "lgcn": LGCN,
+    "pinsage": PinSage,
+    "lcfn": LCFN,
 }
 
 
@@ -66,10 +71,10 @@ class RecTask:
         return steps(block, training, members, round, epoch)
 
     def evaluator(self, problem: RecProblem, training: TrainingSettings, place: Place) -> Evaluator:
-        """Return the full ranking over clients' own items."""
+        """Return the full ranking over clients' own items, and what is read off its lists."""
         queries = [query for client in problem.client_data for query in client.queries]
         users = {split: sum(int((query.counts(split) > 0).sum()) for query in queries) for split in HELD_OUT}
-        return OnItems(users, problem.clients)
+        return OnItems(users, problem.clients, Breakdown(thirds(problem.item_degree)))
 
 
 TASK = RecTask()

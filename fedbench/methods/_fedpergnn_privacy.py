@@ -1,0 +1,68 @@
+"""FedPerGNN's private gradients: pseudo-items' gradients, clipping, Laplace noise, and the budget they give."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from fedbench.configuration.protocol import TrainingSettings
+from fedbench.methods._fedpergnn_expansion import ExpandedPairs
+from fedbench.models.parameters import Parameter
+from fedbench.models.vectors import ITEMS, USERS
+
+
+def pseudo_gradients(real: Tensor, count: int, random: np.random.Generator) -> Tensor:
+    """Return ``count`` rows from a normal distribution with the mean and covariance of the real ones (section 3.3).
+
+    Args:
+        real: gradients of real items, [m, d]; those that are not zero count.
+        count: rows wanted.
+        random: draws.
+    """
+    rows = real[(real != 0).any(1)].double()
+    if not len(rows):
+        return real.new_zeros(count, real.shape[1])
+    centred = rows - rows.mean(0)
+    values, vectors = torch.linalg.eigh(centred.T @ centred / max(len(rows) - 1, 1))
+    root = vectors * values.clamp(min=0).sqrt() @ vectors.T
+    drawn = torch.from_numpy(random.standard_normal((count, real.shape[1]))).to(root)
+    return (rows.mean(0) + drawn @ root).to(real)
+
+
+def privatised(values: Tensor, clip: float, noise: float, random: np.random.Generator) -> Tensor:
+    """Return clip(g, delta) + Laplace(0, lambda), elementwise (equation 1)."""
+    drawn = torch.from_numpy(random.laplace(0.0, noise, tuple(values.shape))).to(values)
+    return values.clamp(-clip, clip) + drawn
+
+
+def budget(
+    clip: float,
+    noise: float,
+    clients: Sequence[ExpandedPairs],
+    declared: Mapping[str, Parameter],
+    training: TrainingSettings,
+) -> dict[str, Any]:
+    """Return the budget of a run, in the keys of `fedbench.methods._laplace.privacy_budget`.
+
+    One number of one step: epsilon = 2 clip / noise. Budgets add up over a client's steps, and over the numbers that
+    leave it: weights, rows of items that others have, and rows of users whose vectors the third party gets.
+    """
+    weights = sum(math.prod(p.shape) for name, p in declared.items() if name not in (USERS, ITEMS))
+    width = declared[USERS].shape[1]
+    numbers = weights + width * max(int(client.leaving.sum()) + len(client.sent) for client in clients)
+    pairs = max(len(client.learnable) for client in clients)
+    steps = training.rounds * training.local_epochs * math.ceil(pairs / (training.batch_size or max(pairs, 1)))
+    epsilon = 2 * clip / noise
+    return {
+        "epsilon_of_a_number_in_a_step": epsilon,
+        "local_steps": steps,
+        "epsilon_of_a_number_in_the_run": epsilon * steps,
+        "numbers_in_a_gradient": numbers,
+        "epsilon_of_a_gradient_in_a_step": epsilon * numbers,
+        "epsilon_of_the_run": epsilon * numbers * steps,
+    }

@@ -1,0 +1,173 @@
+"""PinSage and LCFN against dense programs, and what their graphs and bases are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from fedbench.configuration.protocol import RankingSettings
+from fedbench.engine.cohort import start_cohort
+from fedbench.engine.run import describe
+from fedbench.kernels.hypergraph import hypergraph_bases
+from fedbench.kernels.visits import important_neighbours
+from fedbench.methods.registry import build
+from fedbench.models.vectors import ITEMS, USERS
+from fedbench.tasks.rec.block import RecBlock
+from fedbench.tasks.rec.task import NETWORKS
+from fedbench.tasks.task import Place
+from tests.tasks.rec.test_rec_training import a_batch, training
+from tests.tasks.rec.toys import one_client, toy_rec
+
+DOUBLE, WIDTH, F_U, F_I = Place(torch.float64), 8, 7, 4
+CPU = torch.device("cpu")
+Tables = dict[str, Tensor]
+EMBEDDING = {"pinsage": {"neighbours": 3, "walks": 20, "hidden": 2}, "lcfn": {"users": F_U, "items": F_I}}
+
+
+def plain_pinsage(block: RecBlock, p: Tables) -> Tensor:
+    alpha = block.kept["importance"]
+    dense, h = torch.zeros(alpha.shape, dtype=torch.float64), torch.cat([p[USERS][0], p[ITEMS][0]])
+    dense[torch.repeat_interleave(alpha.indptr.diff()), alpha.indices.long()] = alpha.values
+    for layer in (1, 2):
+        sent = torch.relu(h @ p[f"layer{layer}.near.weight"][0] + p[f"layer{layer}.near.bias"][0])
+        near = dense @ sent
+        own, rest = p[f"layer{layer}.both.weight"][0].split([WIDTH, 2 * WIDTH])
+        h = torch.relu(h @ own + near @ rest + p[f"layer{layer}.both.bias"][0])
+        h = h / h.norm(dim=1, keepdim=True).clamp(min=1e-12)
+    if "head.first.weight" not in p:
+        return h
+    return torch.relu(h @ p["head.first.weight"][0] + p["head.first.bias"][0]) @ p["head.second.weight"][0]
+
+
+def hypergraph_basis(incidence: np.ndarray, count: int) -> Tensor:
+    """Lowest eigenvectors of I - D_v^(-1/2) H D_e^(-1) H^T D_v^(-1/2), dense."""
+    vertex, edge = incidence.sum(1).clip(1), incidence.sum(0).clip(1)
+    root = np.diag(vertex**-0.5)
+    laplacian = np.eye(len(vertex)) - root @ incidence @ np.diag(1 / edge) @ incidence.T @ root
+    return torch.from_numpy(np.linalg.eigh(laplacian)[1][:, :count].copy())
+
+
+def plain_lcfn(block: RecBlock, p: Tables) -> Tensor:
+    h = block.clients[0].taken.toarray().astype(float)
+    sides = {"users": (hypergraph_basis(h, F_U), p[USERS][0]), "items": (hypergraph_basis(h.T, F_I), p[ITEMS][0])}
+    found = []
+    for side, (basis, x) in sides.items():
+        layers = [x]
+        for layer in (1, 2):
+            kernel, both = torch.diag(p[f"layer{layer}.{side}.weight"][0]), p[f"layer{layer}.both.weight"][0]
+            layers.append(torch.sigmoid(basis @ kernel @ basis.T @ layers[-1] @ both))
+        found.append(torch.cat(layers, dim=1))
+    return torch.cat(found)
+
+
+PLAIN: dict[str, Callable[[RecBlock, Tables], Tensor]] = {"pinsage": plain_pinsage, "lcfn": plain_lcfn}
+
+
+def settings_of(backbone: str, head: bool = False) -> Any:
+    embedding = EMBEDDING | {"pinsage": EMBEDDING["pinsage"] | {"head": head}}
+    return training(model={"backbone": backbone, "layers": 2, "embedding": embedding})
+
+
+def drawn(backbone: str, block: RecBlock, head: bool = False) -> tuple[Any, Tables]:
+    client, generator = block.clients[0], torch.Generator().manual_seed(1)
+    network = NETWORKS[backbone](client.users, client.items, settings_of(backbone, head).model)
+    shapes = {name: (len(block.clients), *p.shape) for name, p in network.parameters().items()}
+    return network, {
+        n: torch.randn(*s, generator=generator, dtype=torch.float64).requires_grad_() for n, s in shapes.items()
+    }
+
+
+@pytest.mark.parametrize(("backbone", "head"), [("pinsage", False), ("pinsage", True), ("lcfn", False)])
+def test_vectors_loss_and_gradient_are_those_of_the_formulas(backbone: str, head: bool) -> None:
+    block = RecBlock([toy_rec().client_data[1]], DOUBLE)
+    (client,) = block.clients
+    network, parameters = drawn(backbone, block, head)
+    users, items = network.tables(parameters, block)
+    plain = PLAIN[backbone](block, parameters)
+    assert torch.allclose(torch.cat([users[0], items[0]]), plain, atol=1e-6)
+    batch = a_batch(block, 30, RankingSettings(l2=0.2))
+    loss = batch.loss(network.forward(parameters, batch, None))[0]
+    user, item = batch.user_rows[batch.user], batch.item_rows[batch.item] + client.users
+    start = torch.cat([parameters[USERS][0], parameters[ITEMS][0]])
+    margin = (plain[user] * (plain[item[:, 0]] - plain[item[:, 1]])).sum(1)
+    squares = start[torch.cat([user, item.flatten()])].square().sum() / 30
+    expected = -torch.nn.functional.logsigmoid(margin).mean() + 0.1 * squares
+    assert loss.item() == pytest.approx(expected.item(), rel=1e-6)
+    found, wanted = (torch.autograd.grad(value, list(parameters.values())) for value in (loss, expected))
+    for name, ours, theirs in zip(parameters, found, wanted, strict=True):
+        assert torch.allclose(ours, theirs, atol=1e-5 * float(theirs.abs().max())), name
+        assert theirs.abs().max() > 0
+
+
+@pytest.mark.parametrize("backbone", PLAIN)
+def test_clients_in_one_block_have_their_own_vectors(backbone: str) -> None:
+    clients = toy_rec(shared=0).client_data
+    both = RecBlock(clients[:2], DOUBLE)
+    network, parameters = drawn(backbone, both)
+    together = network.tables(parameters, both)
+    for k in range(2):
+        own = {name: value[k : k + 1] for name, value in parameters.items()}
+        alone = network.tables(own, RecBlock([clients[k]], DOUBLE))
+        assert all(torch.allclose(t[k], a[0], atol=1e-6) for t, a in zip(together, alone, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("backbone", "names"),
+    [
+        ("pinsage", {f"layer{n}.{p}.{w}" for n in (1, 2) for p in ("near", "both") for w in ("weight", "bias")}),
+        ("lcfn", {f"layer{n}.{p}.weight" for n in (1, 2) for p in ("users", "items", "both")}),
+    ],
+)
+def test_fedavg_shares_what_is_no_table(backbone: str, names: set[str]) -> None:
+    problem = toy_rec(shared=0)
+    method = build("fedavg", {}, settings_of(backbone))
+    cohort = start_cohort(describe(problem, method, (0,), DOUBLE), method, problem, [problem.client_data])
+    assert set(cohort.shared) == names
+
+
+def test_both_bases_come_from_one_decomposition() -> None:
+    taken = toy_rec().client_data[2].taken
+    found = hypergraph_bases([taken], F_U, F_I, torch.float64, CPU)
+    h = taken.toarray().astype(float)
+    for basis, dense in ((found.users[0], hypergraph_basis(h, F_U)), (found.items[0], hypergraph_basis(h.T, F_I))):
+        assert torch.allclose(basis @ basis.T, dense @ dense.T, atol=1e-5)
+
+
+def test_a_small_client_has_fewer_frequencies() -> None:
+    taken = one_client(np.array([[0, 0], [1, 1], [1, 2]]), 2, 3).taken
+    found = hypergraph_bases([taken], 5, 4, torch.float64, CPU)
+    assert (found.users.shape, found.items.shape) == ((1, 2, 5), (1, 3, 4))
+    assert found.users[0, :, 2:].abs().max() == found.items[0, :, 2:].abs().max() == 0
+
+
+def visits_of(taken: Any, walks: int, steps: int, neighbours: int, seed: int = 0) -> np.ndarray:
+    return important_neighbours(taken, walks, steps, neighbours, np.random.default_rng(seed)).toarray()
+
+
+def test_importance_is_the_share_of_visits() -> None:
+    """Users 0, 1 and items 2, 3; user 1 took item 2 only. Visits of two steps are known in the mean."""
+    taken = one_client(np.array([[0, 0], [0, 1], [1, 0]]), 2, 2).taken
+    step = np.array([[0, 0, 1 / 2, 1 / 2], [0, 0, 1, 0], [1 / 2, 1 / 2, 0, 0], [1, 0, 0, 0]])
+    expected = step + step @ step
+    np.fill_diagonal(expected, 0)
+    found = visits_of(taken, 40_000, 2, 4)
+    assert np.allclose(found, expected / expected.sum(1, keepdims=True), atol=0.01)
+
+
+def test_only_the_most_visited_stay() -> None:
+    taken = toy_rec().client_data[0].taken
+    every, few = visits_of(taken, 30, 4, 10_000), visits_of(taken, 30, 4, 3)
+    assert ((few > 0).sum(1) == 3).all() and np.allclose(few.sum(1), 1) and np.diag(every).max() == 0
+    least_kept = np.where(few > 0, every, np.inf).min(1)
+    assert (least_kept >= np.where(few > 0, 0, every).max(1)).all()
+    assert not np.array_equal(every, visits_of(taken, 30, 4, 10_000, seed=1))
+
+
+def test_a_node_without_pairs_has_no_neighbours() -> None:
+    taken = one_client(np.array([[0, 0]]), 2, 2).taken
+    assert visits_of(taken, 5, 3, 2).sum(1).tolist() == [1, 0, 1, 0]
