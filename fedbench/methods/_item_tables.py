@@ -1,0 +1,64 @@
+"""What methods for recommendation have in common that score items for users and share item vectors row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from fedbench.configuration.protocol import TrainingSettings
+from fedbench.errors import ConfigurationError
+from fedbench.methods.base import Method
+from fedbench.methods.exchange import Cell, Preparation
+from fedbench.settings import Settings
+from fedbench.tasks.rec.arrays import ClientPairs, RecProblem
+
+S = TypeVar("S", bound=Settings)
+NOTHING = "no two clients have an item in common: clients learn nothing of each other's items"
+
+
+class ItemTables(Method[S]):
+    """A method whose users stay and whose items' vectors are averaged, each over the clients that have the item.
+
+    The record says how many items are in several clients; where none is, that nothing is shared.
+    """
+
+    def __init__(self, settings: S, training: TrainingSettings) -> None:
+        super().__init__(settings, training)
+        self._require("backbone", training.model.backbone, "mf", "the method scores pairs itself")
+
+    def _require(self, what: str, found: str | float, allowed: str | float, why: str) -> None:
+        """Check one of the protocol's choices.
+
+        Raises:
+            ConfigurationError: it is another.
+        """
+        if found != allowed:
+            raise ConfigurationError(
+                f"run {type(self).__name__}",
+                found=f"{what} '{found}'",
+                allowed=f"'{allowed}': {why}",
+                remedy="take one of the method's variants, which say so, or set it under the variant's `training`",
+            )
+
+    def _require_plain_descent(self) -> None:
+        """Check that a longer gradient is a longer step."""
+        why = "items and users have step sizes of their own"
+        self._require("optimiser", self.training.optimiser, "sgd", why)
+        self._require("weight_decay", self.training.weight_decay, 0.0, why)
+
+    def prepare(self, problem: RecProblem, cell: Cell) -> Preparation:
+        """Return the clients' data as they are, and what the record says about them."""
+        known = self.about(problem, cell)
+        return Preparation([self.original_data(problem)] * len(cell.seeds), diagnostics=[known] * len(cell.seeds))
+
+    def about(self, problem: RecProblem, cell: Cell) -> dict[str, Any]:
+        """Return what the record says about the clients' items."""
+        shared = int((holders(problem.client_data) > 1).sum())
+        return {"items_in_several_clients": shared} | ({} if shared else {"remark": NOTHING})
+
+
+def holders(clients: Sequence[ClientPairs]) -> np.ndarray:
+    """Return how many clients have each item of the data set, int64[items]."""
+    return np.bincount(np.concatenate([client.item_ids for client in clients]))
