@@ -45,20 +45,20 @@ def sums(batch: Batch, values: Tensor) -> Tensor:
 
 def pair_weights(batch: Batch, mean_over: MeanOver) -> Tensor:
     """Return what makes sums over a client's pairs means over its pairs, or over its users of each user's mean, [m]."""
-    own = per_client(batch)
-    if mean_over == "pairs":
-        return 1 / torch.tensor(batch.sizes, device=batch.device).clamp(min=1)[own]
-    pairs = torch.bincount(batch.user, minlength=len(batch.user_rows))
-    return 1 / (pairs[batch.user] * users_touched(batch)[own])
-
-
-def users_touched(batch: Batch) -> Tensor:
-    """Return how many users each client has in a batch, [clients]; 1 where it has none."""
-    owner = batch.user_rows // batch.block.clients[0].users
-    return torch.bincount(owner, minlength=len(batch.sizes)).clamp(min=1)
-
-
-def per_client(batch: Batch) -> Tensor:
-    """Return the packed client of each pair, int64[m]."""
     sizes = torch.tensor(batch.sizes, device=batch.device)
-    return torch.arange(len(batch.sizes), device=batch.device).repeat_interleave(sizes)
+    if mean_over == "pairs":
+        return 1 / sizes.to(batch.block.place.dtype).repeat_interleave(sizes)
+    pairs = torch.bincount(batch.user, minlength=len(batch.user_rows))
+    return 1 / (pairs[batch.user] * times_of_users(batch, mean_over).repeat_interleave(sizes))
+
+
+def times_of_users(batch: Batch, mean_over: MeanOver) -> Tensor:
+    """Return how much longer the steps of users are than the loss's gradient, so that each has its own, [clients].
+
+    It is the number of the client's users in a batch whose loss is the mean over users (1 if there is none), else 1.
+    """
+    ones = torch.ones(len(batch.sizes), dtype=batch.block.place.dtype, device=batch.device)
+    if mean_over == "pairs":
+        return ones
+    owner = batch.user_rows // batch.block.clients[0].users
+    return torch.bincount(owner, minlength=len(batch.sizes)).to(ones).clamp(min=1)

@@ -2,7 +2,7 @@
 
 A user's step: u <- u - eta dL/du. It sends G_i = eta dL/dv_i of its items, encrypted; the sum of ciphertexts is exact,
 so nothing is encrypted here. Server: v_i <- v_i - sum_u G_i. Here a client takes the steps of all its users and sends
-the sums (`_summed_steps`). Made for ratings; docs/methods/item_tables.md says what implicit feedback changes.
+the sums (`_summed_steps`). Made for ratings; docs/methods/fedmf.md says what implicit feedback changes.
 """
 
 from __future__ import annotations

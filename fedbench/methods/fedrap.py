@@ -1,7 +1,6 @@
 """FedRAP: an item's vector is a common one plus the client's own (Li, Long, Zhou, ICLR 2024).
 
-y_ui = sigmoid(a_u . (C_i + D_i)); C is averaged by the server, a_u and D stay. A client's loss (equation 3 of the
-arXiv version, as docs/methods/item_tables.md has it):
+y_ui = sigmoid(a_u . (C_i + D_i)); C is averaged by the server, a_u and D stay. A client's loss:
     cross-entropy - lambda_t ||D - C||^2 + mu_t ||C||_1,   lambda_t = lambda tanh(t / 10), mu_t = mu tanh(t / 10).
 The difference keeps C and D apart, the norm makes C sparse.
 """
@@ -19,7 +18,7 @@ from torch import Tensor
 from fedbench.configuration.protocol import TrainingSettings
 from fedbench.kernels.gradients import with_gradient_times
 from fedbench.methods._item_tables import ItemTables
-from fedbench.methods._pair_losses import MeanOver, cross_entropy, pair_weights, sums, users_touched, with_penalty
+from fedbench.methods._pair_losses import MeanOver, cross_entropy, pair_weights, sums, times_of_users, with_penalty
 from fedbench.methods.exchange import Cell, Exchange, LocalStep
 from fedbench.methods.weights import uniform_rows
 from fedbench.models.additive_items import LOCAL, AdditiveItems
@@ -94,9 +93,7 @@ class FedRAP(ItemTables[FedRAPSettings]):
     def objective(self, training: LocalStep) -> Tensor:
         """Return the mean cross-entropy of each client's batch, plus the norms if they are the batch's, [S * k]."""
         batch = training.block
-        users = training.parameters[USERS]
-        if self.settings.mean_over == "users":
-            users = with_gradient_times(users, users_touched(batch).to(users.dtype))
+        users = with_gradient_times(training.parameters[USERS], times_of_users(batch, self.settings.mean_over))
         outputs = training.network.forward({**training.parameters, USERS: users}, batch, training.dropout)
         losses = with_penalty(batch, outputs, cross_entropy)  # type: ignore[arg-type]
         if self.settings.norms == "batch":

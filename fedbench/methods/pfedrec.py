@@ -17,7 +17,7 @@ from torch import Tensor
 from fedbench.configuration.protocol import TrainingSettings
 from fedbench.kernels.gradients import with_gradient_times
 from fedbench.methods._item_tables import ItemTables
-from fedbench.methods._pair_losses import MeanOver, cross_entropy, pair_weights, sums, users_touched, with_penalty
+from fedbench.methods._pair_losses import MeanOver, cross_entropy, pair_weights, sums, times_of_users, with_penalty
 from fedbench.methods.exchange import Cell, LocalStep
 from fedbench.models.affine_scores import BIAS, AffineScores
 from fedbench.models.network import Network
@@ -63,7 +63,7 @@ class PFedRec(ItemTables[PFedRecSettings]):
     def objective(self, training: LocalStep) -> Tensor:
         """Return the loss that items step along, [S * k]; in order ``alternate`` the score functions step before it."""
         batch, own = training.block, {name: training.parameters[name] for name in _OF_USERS}
-        times = users_touched(batch) if self.settings.mean_over == "users" else torch.ones(len(batch.sizes))
+        times = times_of_users(batch, self.settings.mean_over)
         if self.settings.order == "together":
             return self._loss(training, {name: with_gradient_times(table, times) for name, table in own.items()})
         self._step(self._loss(training, own), list(own.values()), times)

@@ -21,10 +21,10 @@ USERS, ITEMS = "user.weight", "item.weight"
 
 @dataclass(frozen=True)
 class VectorNetwork(ABC):
-    """Tables ``user.weight`` [users, d] and ``item.weight`` [items, d], both private.
+    """Tables ``user.weight`` [users, d] and ``item.weight`` [items, d].
 
-    A user belongs to one client. An item may be in several, at other rows of their tables: averaging rows by item is
-    not something that a mixing matrix over clients can say.
+    A user belongs to one client, and its vector stays there. An item may be in several, at other rows of their tables:
+    these rows leave one by one (`Parameter.by_row`).
 
     Args:
         users: of the client.

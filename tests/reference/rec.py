@@ -1,0 +1,96 @@
+"""Federated recommendation as a plain program: client by client, item by item.
+
+A method's program (``tests/reference/methods/<name>.py``, class ``Program``) holds what a client does with a batch,
+what the server does with all clients' models, and what vectors a model ranks by. Models are dictionaries of tensors.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from fedbench import seeds
+from fedbench.configuration.protocol import TrainingSettings
+from fedbench.models.parameters import draw
+from fedbench.tasks.rec.arrays import ClientPairs, RecProblem
+from tests.tasks.rec.plain_rec import pairs_of
+from tests.tasks.rec.test_rec_ranking import plain_figures
+
+Model = dict[str, Tensor]
+
+
+class Program(Protocol):
+    def begin(self, models: list[Model], round: int) -> None:
+        """Note what a round needs, before anybody trains."""
+
+    def step(self, k: int, model: Model, client: ClientPairs, batch: Any) -> float:
+        """Train client k's model on a batch (users, items taken, items not taken); return the loss before."""
+
+    def server(self, models: list[Model]) -> None:
+        """Change all models as the server and the download do."""
+
+    def vectors(self, k: int, model: Model) -> tuple[Tensor, Tensor]:
+        """Return vectors of users and items whose inner products rank."""
+
+
+def start(problem: RecProblem, networks: list[Any], training: TrainingSettings, seed: int) -> list[Model]:
+    """Start every parameter from its named stream, an item alike in all clients."""
+    declared = [network.parameters() for network in networks]
+    models = [{name: torch.from_numpy(value) for name, value in draw(each, seed).items()} for each in declared]
+    random = seeds.generator("weights", seed, "item.weight")
+    table = training.model.embedding.deviation * random.standard_normal((held(problem), training.model.width))
+    for model, own in zip(models, item_ids(problem), strict=True):
+        model["item.weight"] = torch.from_numpy(np.stack([table[item] for item in own]))
+    return models
+
+
+def item_ids(problem: RecProblem) -> list[list[int]]:
+    return [problem.partition.items_of(k).tolist() for k in range(problem.clients)]
+
+
+def held(problem: RecProblem) -> int:
+    return max(max(own) for own in item_ids(problem)) + 1
+
+
+def federate(
+    program: Program, problem: RecProblem, networks: list[Any], training: TrainingSettings, seed: int
+) -> tuple[np.ndarray, np.ndarray, list[Model]]:
+    """Return losses of the last batches [rounds, K], test Recall@20 and NDCG@20 [rounds, K, 2], and the models."""
+    models, losses, figures = start(problem, networks, training, seed), [], []
+    for round in range(1, training.rounds + 1):
+        program.begin(models, round)
+        losses.append([0.0] * problem.clients)
+        for k, client in enumerate(problem.client_data):
+            for epoch in range(training.local_epochs):
+                for batch in pairs_of(client, training, (seed, k), round, epoch):
+                    losses[-1][k] = program.step(k, models[k], client, batch)
+        if training.evaluated_after == "local_steps":
+            figures.append(measured(program, problem, models))
+        program.server(models)
+        if training.evaluated_after == "download":
+            figures.append(measured(program, problem, models))
+    return np.array(losses), np.array(figures), models
+
+
+def measured(program: Program, problem: RecProblem, models: list[Model]) -> list[tuple[float, float]]:
+    found = []
+    for k, (client, model) in enumerate(zip(problem.client_data, models, strict=True)):
+        users, items = program.vectors(k, model)
+        found.append(plain_figures(client, (users @ items.T).numpy(), "test")[:2])
+    return found
+
+
+def mix_items(models: list[Model], ids: list[list[int]], weights: np.ndarray) -> None:
+    """Set an item's row in client k to its mean over the clients l that have it, weighed by weights[k, l]."""
+    before = [model["item.weight"].clone() for model in models]
+    for k, own in enumerate(ids):
+        for row, item in enumerate(own):
+            having = [(weights[k, l], table[other.index(item)]) for l, (table, other) in enumerate(zip(before, ids, strict=True)) if item in other]  # fmt: skip  # noqa: E501, E741
+            models[k]["item.weight"][row] = sum(w * v for w, v in having) / sum(w for w, _ in having)
+
+
+def average_items(models: list[Model], ids: list[list[int]]) -> None:
+    mix_items(models, ids, np.ones((len(models), len(models))))
