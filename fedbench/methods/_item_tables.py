@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import numpy as np
+from pydantic import Field
 
 from fedbench.configuration.protocol import TrainingSettings
 from fedbench.errors import ConfigurationError
+from fedbench.methods._pair_losses import MeanOver
 from fedbench.methods.base import Method
 from fedbench.methods.exchange import Cell, Preparation
 from fedbench.settings import Settings
@@ -16,6 +18,16 @@ from fedbench.tasks.rec.arrays import ClientPairs, RecProblem
 
 S = TypeVar("S", bound=Settings)
 NOTHING = "no two clients have an item in common: clients learn nothing of each other's items"
+
+
+class OwnRatesSettings(Settings):
+    """What methods have in common whose step sizes were made for one user a client."""
+
+    mean_over: MeanOver = Field(
+        "users",
+        description="users: every user's loss is the mean over its own pairs in the batch, as on a device of its own, "
+        "and items see the mean over users (inferred); pairs: the common frame's mean over the batch",
+    )
 
 
 class ItemTables(Method[S]):

@@ -17,22 +17,21 @@ from torch import Tensor
 
 from fedbench.configuration.protocol import TrainingSettings
 from fedbench.kernels.gradients import with_gradient_times
-from fedbench.methods._item_tables import ItemTables
-from fedbench.methods._pair_losses import MeanOver, cross_entropy, pair_weights, sums, times_of_users, with_penalty
+from fedbench.methods._item_tables import ItemTables, OwnRatesSettings
+from fedbench.methods._pair_losses import cross_entropy, pair_weights, sums, times_of_users, with_penalty
 from fedbench.methods.exchange import Cell, Exchange, LocalStep
 from fedbench.methods.weights import uniform_rows
 from fedbench.models.additive_items import LOCAL, AdditiveItems
 from fedbench.models.network import Network
 from fedbench.models.parameters import Parameters
 from fedbench.models.vectors import ITEMS, USERS, flat
-from fedbench.settings import Settings
 from fedbench.tasks.rec.arrays import ClientPairs
 from fedbench.tasks.rec.block import Batch
 
 _SCHEDULES: dict[str, Callable[[float], float]] = {"tanh": math.tanh, "constant": lambda passed: 1.0}
 
 
-class FedRAPSettings(Settings):
+class FedRAPSettings(OwnRatesSettings):
     """Settings of FedRAP; the protocol's learning rate is that of users' vectors."""
 
     apart: float = Field(0.1, ge=0, description="lambda, weight of ||D - C||^2 (released)")
@@ -47,11 +46,6 @@ class FedRAPSettings(Settings):
     item_rate: float = Field(400.0, gt=0, description="C and D step this times as far (released: 200 over 0.5)")
     decay: float = Field(0.97, gt=0, le=1, description="of all rates, a round (released)")
     step_decay: float = Field(1.0, gt=0, le=1, description="of all rates, a step of the round (released: 0.95)")
-    mean_over: MeanOver = Field(
-        "users",
-        description="users: every user's loss is the mean over its own pairs in the batch, as on a device of its own, "
-        "and items see the mean over users (inferred); pairs: the common frame's mean over the batch",
-    )
 
 
 @dataclass

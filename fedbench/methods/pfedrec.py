@@ -16,19 +16,18 @@ from torch import Tensor
 
 from fedbench.configuration.protocol import TrainingSettings
 from fedbench.kernels.gradients import with_gradient_times
-from fedbench.methods._item_tables import ItemTables
-from fedbench.methods._pair_losses import MeanOver, cross_entropy, pair_weights, sums, times_of_users, with_penalty
+from fedbench.methods._item_tables import ItemTables, OwnRatesSettings
+from fedbench.methods._pair_losses import cross_entropy, pair_weights, sums, times_of_users, with_penalty
 from fedbench.methods.exchange import Cell, LocalStep
 from fedbench.models.affine_scores import BIAS, AffineScores
 from fedbench.models.network import Network
 from fedbench.models.parameters import Parameters
 from fedbench.models.vectors import ITEMS, USERS
-from fedbench.settings import Settings
 
 _OF_USERS = (USERS, BIAS)
 
 
-class PFedRecSettings(Settings):
+class PFedRecSettings(OwnRatesSettings):
     """Settings of PFedRec; the protocol's learning rate is that of score functions."""
 
     order: Literal["alternate", "together"] = Field(
@@ -36,11 +35,6 @@ class PFedRecSettings(Settings):
     )
     item_rate: float = Field(
         80.0, gt=0, description="items step this times the number of the client's items as far (released: lr_eta)"
-    )
-    mean_over: MeanOver = Field(
-        "users",
-        description="users: every user's loss is the mean over its own pairs in the batch, as on a device of its own, "
-        "and items see the mean over users (inferred); pairs: the common frame's mean over the batch",
     )
 
 

@@ -180,11 +180,11 @@ def test_the_better_served_group_takes_shorter_steps() -> None:
 
 
 def test_users_with_more_pairs_than_the_mean_are_a_group() -> None:
-    busy, quiet = (one_client(np.argwhere(np.arange(9) < np.array(n)[:, None]), 3, 9) for n in ((1, 2, 9), (1, 1, 2)))
+    busy, quiet = (one_client(np.argwhere(np.arange(9) < np.array(n)[:, None]), 3, 9) for n in ((1, 4, 7), (1, 1, 2)))
     cell = describe(toy_rec(), method_of("f2mf"), (0,), DOUBLE)
     own, all_ = (groups_of([busy, quiet], cell, mean_of) for mean_of in ("client", "all"))
-    assert [each.tolist() for each in own.member] == [[0, 0, 1], [0, 0, 1]]  # means 4 and 4 / 3
-    assert [each.tolist() for each in all_.member] == [[0, 0, 1], [0, 0, 0]]  # mean 16 / 6
+    assert [each.tolist() for each in own.member] == [[0, 0, 1], [0, 0, 1]]  # means 4 and 4 / 3; 4 is not more
+    assert [each.tolist() for each in all_.member] == [[0, 1, 1], [0, 0, 0]]  # mean 16 / 6
     own.note(range(1), torch.tensor([2, 2, 0]), torch.tensor([0.2, 0.4, 3.0], dtype=torch.float64))
     performances, users = own.reports(range(1), floor=0.0)
     assert performances[0, 0].tolist() == pytest.approx([0.0, 0.7]) and users[0, 0].tolist() == [1.0, 1.0]
