@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import torch
 from pydantic import Field
 from torch import Tensor
 
@@ -50,10 +51,10 @@ class FedRAPSettings(OwnRatesSettings):
 
 @dataclass
 class Progress:
-    """The round, from 1, and the steps that each client's pack has taken in it."""
+    """The round, from 1, and the ``steps`` [S, K] that each client has taken in it."""
 
     round: int
-    steps: list[int]
+    steps: Tensor
 
 
 class FedRAP(ItemTables[FedRAPSettings]):
@@ -78,7 +79,7 @@ class FedRAP(ItemTables[FedRAPSettings]):
 
     def memory(self, cell: Cell, data: Sequence[Sequence[ClientPairs]], shared: Parameters) -> Progress:
         """Start to count."""
-        return Progress(1, [0] * cell.clients)
+        return Progress(1, torch.zeros(len(cell.seeds), cell.clients, dtype=cell.dtype, device=cell.device))
 
     def strength(self, round: int) -> float:
         """Return lambda_t / lambda, which is mu_t / mu."""
@@ -113,9 +114,9 @@ class FedRAP(ItemTables[FedRAPSettings]):
         self, gradients: dict[str, Tensor], active: Tensor, clients: range, memory: Progress
     ) -> dict[str, Tensor]:
         """Give every gradient its rate, in place."""
-        step = memory.steps[clients.start]
-        memory.steps[clients.start] += 1
-        rate = self.settings.decay ** (memory.round - 1) * self.settings.step_decay**step
+        steps = memory.steps[:, clients.start : clients.stop]
+        rate = self.settings.decay ** (memory.round - 1) * self.settings.step_decay ** steps[..., None, None]
+        steps += active
         for name, gradient in gradients.items():
             gradient.mul_(rate if name == USERS else rate * self.settings.item_rate)
         return gradients
@@ -123,5 +124,6 @@ class FedRAP(ItemTables[FedRAPSettings]):
     def mixing(self, uploads: Parameters, exchange: Exchange) -> Tensor:
         """Return the plain average, and begin the next round."""
         memory: Progress = exchange.memory
-        memory.round, memory.steps = exchange.round + 1, [0] * exchange.cell.clients
+        memory.round = exchange.round + 1
+        memory.steps.zero_()
         return uniform_rows(exchange.cell)

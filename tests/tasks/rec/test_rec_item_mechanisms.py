@@ -116,9 +116,9 @@ def test_the_common_part_is_averaged_and_the_local_one_stays() -> None:
 
 
 @pytest.mark.parametrize("shared", [0, 6])
-@pytest.mark.parametrize("name", NAMES)
-def test_seeds_together_are_seeds_apart(name: str, shared: int) -> None:
-    problem, method = toy_rec(12, 42, shared=shared), method_of(name, training={"local_epochs": 1})
+@pytest.mark.parametrize(("name", "own"), [*((name, {}) for name in NAMES), ("fedrap", {"step_decay": 0.5})])
+def test_seeds_together_are_seeds_apart(name: str, own: dict[str, Any], shared: int) -> None:
+    problem, method = toy_rec(12, 42, shared=shared), method_of(name, own=own)
     apart, together = run(method, problem, (5,), DOUBLE), run(method, problem, (2, 5), DOUBLE)
     both = series(together.history, "train", "loss").reshape(3, 2, -1)[:, 1]
     assert np.allclose(both, series(apart.history, "train", "loss"), atol=1e-9, rtol=1e-9)
