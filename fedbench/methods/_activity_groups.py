@@ -25,14 +25,14 @@ class Groups:
         member: group of every client's users, int64[users].
         lengths: D, step size of each group, [S, groups].
         round: now, from 1.
-        losses, pairs: sums over the round's pairs of each packed user, [S * k * users], by the pack's first client.
+        totals: losses of the round's pairs and their number, of each packed user, [2, S * k * users], by the pack's
+            first client.
     """
 
     member: list[Tensor]
     lengths: Tensor
     round: int = 1
-    losses: dict[int, Tensor] = field(default_factory=dict)
-    pairs: dict[int, Tensor] = field(default_factory=dict)
+    totals: dict[int, Tensor] = field(default_factory=dict)
 
     def members_of(self, clients: range) -> Tensor:
         """Return the group of every packed user, int64[S * k * users]."""
@@ -46,23 +46,24 @@ class Groups:
 
     def note(self, clients: range, user: Tensor, losses: Tensor) -> None:
         """Add a step's losses [m] to those of the packed users int64[m]."""
-        if clients.start not in self.losses:
-            users = len(self.lengths) * sum(len(self.member[client]) for client in clients)
-            self.losses[clients.start], self.pairs[clients.start] = losses.new_zeros(2, users)
-        self.losses[clients.start].index_add_(0, user, losses)
-        self.pairs[clients.start].index_add_(0, user, torch.ones_like(losses))
+        both = torch.stack([losses, torch.ones_like(losses)])
+        self.totals.setdefault(clients.start, self._nothing(clients)).index_add_(1, user, both)
+
+    def _nothing(self, clients: range) -> Tensor:
+        return self.lengths.new_zeros(2, len(self.lengths) * sum(len(self.member[client]) for client in clients))
 
     def reports(self, clients: range, floor: float) -> tuple[Tensor, Tensor]:
         """Return each group's sum of performances and its users, [S, k, groups], and forget the round's losses.
 
         A user's performance is 1 - its mean loss in the round, not under ``floor``; users without a pair don't count.
         """
-        losses, pairs = self.losses.pop(clients.start), self.pairs.pop(clients.start)
+        losses, pairs = self.totals.pop(clients.start, self._nothing(clients))
         present = (pairs > 0).to(losses.dtype)
         performance = (1 - losses / pairs.clamp(min=1)).clamp(min=floor) * present
-        shape = (len(self.lengths), len(clients), -1)
         groups = torch.nn.functional.one_hot(self.members_of(clients), GROUPS).to(losses.dtype)
-        return tuple((each[:, None] * groups).view(*shape, GROUPS).sum(2) for each in (performance, present))  # type: ignore[return-value]
+        by_user = torch.stack([performance, present])[:, :, None] * groups
+        sums = by_user.view(2, len(self.lengths), len(clients), -1, GROUPS).sum(3)
+        return sums[0], sums[1]
 
 
 def groups_of(clients: Sequence[ClientPairs], cell: Cell, mean_of: Literal["client", "all"]) -> Groups:

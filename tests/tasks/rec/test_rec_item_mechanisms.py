@@ -188,6 +188,7 @@ def test_users_with_more_pairs_than_the_mean_are_a_group() -> None:
     own.note(range(1), torch.tensor([2, 2, 0]), torch.tensor([0.2, 0.4, 3.0], dtype=torch.float64))
     performances, users = own.reports(range(1), floor=0.0)
     assert performances[0, 0].tolist() == pytest.approx([0.0, 0.7]) and users[0, 0].tolist() == [1.0, 1.0]
+    assert not any(report.any() for report in own.reports(range(1, 2), floor=0.0))  # who took no step
 
 
 def reported(noise: float, seeds: tuple[int, ...] = (0,), at: tuple[Any, ...] = (1, "users")) -> Tensor:
