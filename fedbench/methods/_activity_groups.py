@@ -26,17 +26,17 @@ class Groups:
         lengths: D, step size of each group, [S, groups].
         round: now, from 1.
         totals: losses of the round's pairs and their number, of each packed user, [2, S * k * users], by the pack's
-            first client.
+            first client; empty between rounds.
     """
 
     member: list[Tensor]
     lengths: Tensor
     round: int = 1
-    totals: dict[int, Tensor] = field(default_factory=dict)
+    totals: dict[str, Tensor] = field(default_factory=dict)
 
     def members_of(self, clients: range) -> Tensor:
         """Return the group of every packed user, int64[S * k * users]."""
-        own = torch.cat([self.member[client] for client in clients])
+        own = torch.cat([self.member[client] for client in clients]).to(self.lengths.device)
         return own.repeat(len(self.lengths))
 
     def lengths_of(self, clients: range) -> Tensor:
@@ -47,7 +47,7 @@ class Groups:
     def note(self, clients: range, user: Tensor, losses: Tensor) -> None:
         """Add a step's losses [m] to those of the packed users int64[m]."""
         both = torch.stack([losses, torch.ones_like(losses)])
-        self.totals.setdefault(clients.start, self._nothing(clients)).index_add_(1, user, both)
+        self.totals.setdefault(str(clients.start), self._nothing(clients)).index_add_(1, user, both)
 
     def _nothing(self, clients: range) -> Tensor:
         return self.lengths.new_zeros(2, len(self.lengths) * sum(len(self.member[client]) for client in clients))
@@ -57,7 +57,7 @@ class Groups:
 
         A user's performance is 1 - its mean loss in the round, not under ``floor``; users without a pair don't count.
         """
-        losses, pairs = self.totals.pop(clients.start, self._nothing(clients))
+        losses, pairs = self.totals.pop(str(clients.start), self._nothing(clients))
         present = (pairs > 0).to(losses.dtype)
         performance = (1 - losses / pairs.clamp(min=1)).clamp(min=floor) * present
         groups = torch.nn.functional.one_hot(self.members_of(clients), GROUPS).to(losses.dtype)
@@ -79,7 +79,7 @@ def groups_of(clients: Sequence[ClientPairs], cell: Cell, mean_of: Literal["clie
     means = {"client": [own.mean() for own in counts], "all": [whole] * len(counts)}[mean_of]
     member = [torch.from_numpy((own > mean).astype(np.int64)) for own, mean in zip(counts, means, strict=True)]
     lengths = torch.ones(len(cell.seeds), GROUPS, dtype=cell.dtype, device=cell.device)
-    return Groups([each.to(cell.device) for each in member], lengths)
+    return Groups(member, lengths)
 
 
 def step_lengths(sums: Tensor, users: Tensor, weight: float, rho: float) -> Tensor:

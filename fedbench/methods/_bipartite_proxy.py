@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,17 +27,18 @@ class BipartiteProxy:
     """The random graphs, one a seed.
 
     Attributes:
-        taken: 0-1 matrices [n, n], users by items.
+        taken: 0-1 matrices, users by items, [S, n, n].
         users, items: vectors of their nodes, [S, n, d] each.
     """
 
-    taken: Sequence[sparse.csr_matrix]
+    taken: Tensor
     users: Tensor
     items: Tensor
 
     def block(self, clients: int) -> ProxyBlock:
         """Return each seed's graph once a client, seed-major."""
-        repeated = [taken for taken in self.taken for _ in range(clients)]
+        drawn = [sparse.csr_matrix(taken.cpu().numpy()) for taken in self.taken]
+        repeated = [taken for taken in drawn for _ in range(clients)]
         return ProxyBlock(bipartite(repeated, self.users.dtype, self.users.device))
 
     def vectors(self, clients: int) -> tuple[Tensor, Tensor]:
@@ -63,8 +63,8 @@ def drawn_proxy(blocks: int, block_nodes: int, probability: float, width: int, c
     for seed in cell.seeds:
         random = streams.generator("fedpub proxy", seed)
         met = (random.random((len(block), len(block))) < probability) & (block[:, None] == block)
-        taken.append(sparse.csr_matrix(met, dtype=np.float32))
+        taken.append(met.astype(np.float32))
         users.append(random.standard_normal((len(block), width)))
         items.append(random.standard_normal((len(block), width)))
-    tables = (torch.from_numpy(np.stack(each)).to(dtype=cell.dtype, device=cell.device) for each in (users, items))
-    return BipartiteProxy(taken, *tables)
+    arrays = (taken, users, items)
+    return BipartiteProxy(*(torch.from_numpy(np.stack(a)).to(dtype=cell.dtype, device=cell.device) for a in arrays))

@@ -42,17 +42,17 @@ class Tables:
     Attributes:
         holders: of every client, how many clients have each of its items, [n_k, 1].
         unsent: rows that no row average needs, of all clients: their own items alone, and items they don't have.
-        received: tables [S, k, n, d] of packed clients, by the first of them.
+        received: tables [S, k, n, d] of packed clients, by the first of them; empty between rounds.
     """
 
     holders: list[Tensor]
     unsent: int
-    received: dict[int, Tensor] = field(default_factory=dict)
+    received: dict[str, Tensor] = field(default_factory=dict)
 
     def stretch(self, table: Tensor, clients: range) -> None:
         """Make the change of each row of a table [S, k, n, d] as many times as long as the item has holders."""
-        before = self.received[clients.start]
-        times = torch.stack([self.holders[client] for client in clients])
+        before = self.received.pop(str(clients.start))
+        times = torch.stack([self.holders[client] for client in clients]).to(table.device)
         table.copy_(before + times * (table - before))
 
 
@@ -92,7 +92,8 @@ class SummedSteps(ItemTables[M]):
 
     def greetings(self, trained: Trained) -> dict[str, Tensor]:
         """Keep the table that clients received; nothing is sent."""
-        self.tables(trained.memory).received[trained.clients.start] = trained.local[ITEMS].clone()
+        if self.settings.combined == "sum":
+            self.tables(trained.memory).received[str(trained.clients.start)] = trained.local[ITEMS].clone()
         return {}
 
     def signals(self, trained: Trained) -> dict[str, Tensor]:

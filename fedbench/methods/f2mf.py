@@ -60,7 +60,7 @@ class Remembered:
 
     tables: Tables
     groups: Groups
-    seeds: tuple[int, ...]
+    seeds: list[int]
 
 
 class F2MF(SummedSteps[F2MFSettings]):
@@ -78,7 +78,7 @@ class F2MF(SummedSteps[F2MFSettings]):
     def memory(self, cell: Cell, data: Sequence[Sequence[ClientPairs]], shared: Parameters) -> Remembered:
         """Group the users, each client its own."""
         groups = groups_of(data[0], cell, self.settings.mean_of)
-        return Remembered(tables_of(data[0], cell), groups, cell.seeds)
+        return Remembered(tables_of(data[0], cell), groups, list(cell.seeds))
 
     def tables(self, memory: Remembered) -> Tables:
         """Return the item tables."""

@@ -30,7 +30,7 @@ class Program:
         cell = Cell((), (seed,), counts, counts, torch.float64, torch.device("cpu"))
         proxy = drawn_proxy(blocks, nodes, edge, training.model.width, cell)
         self.proxy_vectors = torch.cat([proxy.users[0], proxy.items[0]])
-        self.proxy = self.normalised(torch.from_numpy(proxy.taken[0].toarray()).double())
+        self.proxy = self.normalised(proxy.taken[0])
 
     @staticmethod
     def normalised(taken: Tensor) -> Tensor:
