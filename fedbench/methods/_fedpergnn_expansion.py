@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from fedbench import seeds as streams
 from fedbench.tasks.rec.arrays import ClientPairs
 from fedbench.tasks.rec.negatives import Negatives
+from fedbench.tasks.rec.query import Query
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,11 @@ class ExpandedPairs(ClientPairs):
     def pseudo(self) -> np.ndarray:
         """Rows of pseudo-items."""
         return np.setdiff1d(np.arange(self.items), self.own)
+
+    @property
+    def whole_queries(self) -> tuple[Query, ...]:
+        """The client's own items: pseudo-items are no candidates."""
+        return self.queries
 
     @cached_property
     def negatives(self) -> Negatives:
@@ -163,7 +170,7 @@ def _asked_of(client: int, found: Sequence[Match]) -> np.ndarray:
 
 def _outside(
     client: ClientPairs, names: np.ndarray, match: Match, sent: Sequence[np.ndarray], key: bytes
-) -> dict[str, np.ndarray]:
+) -> dict[str, Any]:
     """Return links, senders and places; a client reads tokens by its own table of them."""
     known = tokens_of(client.item_ids, key)
     order = np.argsort(known)
@@ -174,22 +181,12 @@ def _outside(
     return {"links": links, "senders": who[0], "places": np.array(places, dtype=np.int64)}
 
 
-def _expanded(
-    client: ClientPairs, names: np.ndarray, leaving: np.ndarray, found: dict[str, np.ndarray]
-) -> ExpandedPairs:
+def _expanded(client: ClientPairs, names: np.ndarray, leaving: np.ndarray, found: dict[str, Any]) -> ExpandedPairs:
     own = np.searchsorted(names, client.item_ids)
-    return ExpandedPairs(
-        users=client.users,
-        items=len(names),
-        train=_renumbered(client.train, own),
-        val=_renumbered(client.val, own),
-        test=_renumbered(client.test, own),
-        groups=((np.arange(client.users), own),),
-        item_ids=names,
-        own=own,
-        leaving=leaving,
-        **found,
-    )
+    known: dict[str, Any] = {field.name: getattr(client, field.name) for field in fields(ClientPairs)}
+    known |= {split: _renumbered(known[split], own) for split in ("train", "val", "test")}
+    known |= {"items": len(names), "item_ids": names, "groups": ((np.arange(client.users), own),)}
+    return ExpandedPairs(**known, **found, own=own, leaving=leaving)
 
 
 def _renumbered(pairs: np.ndarray, own: np.ndarray) -> np.ndarray:

@@ -53,7 +53,7 @@ FURTHER: dict[str, dict[str, Any]] = {
 
 
 def settings_of(**changes: Any) -> Any:
-    model = {"backbone": "lgcn", "layers": 2, "width": 4, "embedding": {"frequencies": PHI}}
+    model = {"backbone": "lgcn", "layers": 2, "width": 4, "embedding": {"frequencies": PHI}} | changes.pop("model", {})
     base = {"rounds": 2, "local_epochs": 2, "batch_size": 20, "optimiser": "rmsprop", "weight_decay": 0.02}
     return training(model=model, **(base | {"ranking": {"negatives": 2, "l2": 0.05}} | changes))
 
@@ -64,8 +64,10 @@ def method_of(variant: str = "default", own: dict[str, Any] | None = None, **cha
     return build("lpsfed", own, settings_of(**{**chosen.training, **changes}))
 
 
-CASES = [*((name, {}) for name in VARIANTS), *(("default", own) for own in FURTHER.values())]
-NAMES = [*VARIANTS, *FURTHER]
+SWEPT = ("gamma-", "phi-", "tau-")  # a setting's values for a figure: one program
+CHOSEN = [name for name in VARIANTS if not name.startswith(SWEPT)]
+CASES = [*((name, {}) for name in [*CHOSEN, "phi-16"]), *(("default", own) for own in FURTHER.values())]
+NAMES = [*CHOSEN, "more frequencies than clients have", *FURTHER]
 
 
 @pytest.mark.parametrize(("variant", "own"), CASES, ids=NAMES)

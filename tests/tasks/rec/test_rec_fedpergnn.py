@@ -170,6 +170,7 @@ def test_pseudo_items_are_never_ranked_nor_drawn_as_negatives() -> None:
     third, own = prepared(problem, {"pseudo_items": 6})[2], problem.client_data[2]
     found, plain = visited(third, (0, 2)), visited(own, (0, 2))
     assert found == [(u, int(third.own[i]), int(third.own[j])) for u, i, j in plain]
+    assert third.whole_queries is third.queries
     assert np.array_equal(third.queries[0].items, third.own) and third.queries[0].candidates == own.items
 
 

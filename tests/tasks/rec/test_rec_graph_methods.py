@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fedbench.engine.checkpoint import Checkpoints
-from fedbench.engine.run import Outcome, run
+from fedbench.engine.run import Outcome, describe, run
 from fedbench.methods.registry import build
 from fedbench.tasks.task import Place
 from tests.tasks.rec.test_rec_training import training
@@ -51,3 +51,13 @@ def test_a_killed_run_goes_on_as_if_nothing_had_happened(name: str, tmp_path: Pa
     whole = run(method_of(name), problem, (0,), Place())
     assert_same(run(method_of(name), problem, (0,), Place(), None, Checkpoints(path, seconds=1e9)), whole)
     assert_same(run(method_of(name), problem, (0,), Place()), whole)
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_prepared_clients_are_asked_for_the_same(name: str) -> None:
+    """Test pairs with items that a client hasn't are counted too, whatever a method adds to its pairs."""
+    problem, method = toy_rec(24, 60, shared=8), method_of(name)
+    data = method.prepare(problem, describe(problem, method, (0,), Place())).data[0]
+    for own, client in zip(data, problem.client_data, strict=True):
+        assert np.array_equal(own.test_pairs, client.test_pairs)
+        assert client.test_pairs.sum() > client.test.shape[1]

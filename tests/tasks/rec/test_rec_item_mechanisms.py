@@ -242,7 +242,7 @@ def test_items_see_the_new_score_functions_in_alternate_order_only(order: str) -
     cohort, memory = cohort_of(method, problem)
     (pack, *_), before = cohort.packs, {n: p.detach().clone() for n, p in cohort.packs[0].parameters.items()}
     batch = a_batch(pack.block, 15, method.training.ranking)
-    step = LocalStep(pack.network, pack.parameters, batch, None, pack.clients, memory, 1)  # type: ignore[arg-type]
+    step = LocalStep(pack.network, pack.parameters, batch, None, pack.clients, memory, 1, 0)  # type: ignore[arg-type]
     loss = method.objective(step)
     moved = not torch.equal(pack.parameters[USERS], before[USERS])
     assert moved == (order == "alternate")
