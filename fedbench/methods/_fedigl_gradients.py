@@ -20,14 +20,12 @@ class GradientState:
     Attributes:
         sums: of a round's gradients by name, [S, K, ...].
         counted: how many, [S, K].
-        batches: training batches of each client in an epoch.
         averages: gbar and hbar of the last round by name, [S, 1, ...]; empty before there are any.
         blocks: every pack's data by edges.
     """
 
     sums: dict[str, Tensor]
     counted: Tensor
-    batches: list[int]
     averages: dict[str, Tensor] = field(default_factory=dict)
     blocks: OwnBlocks[EdgeBlock] = field(default_factory=lambda: OwnBlocks(EdgeBlock))
 

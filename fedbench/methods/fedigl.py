@@ -82,10 +82,7 @@ class FedIGL(Method[FedIGLSettings]):
         """Start without averages."""
         names = [name for name in shared if name.startswith((INVARIANT, VARIANT))]
         counted = torch.zeros(len(cell.seeds), cell.clients, dtype=cell.dtype, device=cell.device)
-        graphs = [len(client.of_split("train")) for client in data[0]]
-        size = self.training.batch_size
-        batches = [-(-count // (size or max(count, 1))) for count in graphs]
-        return GradientState({name: torch.zeros_like(shared[name]) for name in names}, counted, batches)
+        return GradientState({name: torch.zeros_like(shared[name]) for name in names}, counted)
 
     def seen(self, block: GraphBlock, clients: range, memory: GradientState) -> EdgeBlock:
         """Return the clients' graphs by edges."""
@@ -99,8 +96,7 @@ class FedIGL(Method[FedIGLSettings]):
         """Return a step's loss, [S * k]: the global one, the private one, or both."""
         if self.settings.stages == "joint":
             return self._global(training, private=True)
-        steps = max(training.memory.batches[client] for client in training.clients)
-        if training.dropout.step < self.training.local_epochs * steps:
+        if training.epoch < self.training.local_epochs:
             return self._global(training, private=False)
         return self._private(training)
 

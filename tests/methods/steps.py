@@ -24,7 +24,7 @@ def step_of(method: Method[Any], problem: Any, client: int = 0, graphs: int = 4,
     seen = method.seen(pack.block, pack.clients, memory)
     block = seen.batch([seen.train[0][:graphs]])
     dropout = cohort.dropout_stream(pack, block, 2, number)
-    return LocalStep(pack.network, pack.parameters, block, dropout, pack.clients, memory, 2)
+    return LocalStep(pack.network, pack.parameters, block, dropout, pack.clients, memory, 2, 0)
 
 
 def slope(method: Method[Any], step: LocalStep, name: str, size: float = 1e-6) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -150,9 +151,9 @@ def reached(chosen: Method[Any], step: LocalStep) -> set[str]:
 
 
 def test_each_stage_reaches_its_own_parameters_only() -> None:
-    """Nine training graphs in batches of four: steps 0 to 2 are global, 3 to 5 private."""
+    """The first epoch is global, the second private."""
     chosen, problem = method(stages="epochs"), toy_graphs()
-    first, second = (step_of(chosen, problem, number=number) for number in (2, 3))
+    first, second = (replace(step_of(chosen, problem), epoch=epoch) for epoch in (0, 1))
     everything = set(first.parameters)
     assert reached(chosen, first) == {name for name in everything if name.startswith(GLOBAL)}
     assert reached(chosen, second) == {name for name in everything if name.startswith("own.")}
@@ -177,7 +178,7 @@ def test_both_losses_at_once_are_the_sum_of_both() -> None:
 
 def test_gradients_of_a_round_are_averaged_or_the_last_is_taken() -> None:
     for last_only, expected in ((False, [2.0, 1.0]), (True, [3.0, 1.0])):
-        state = GradientState({"w": torch.zeros(1, 2, 1, dtype=torch.float64)}, torch.zeros(1, 2), [1, 1])
+        state = GradientState({"w": torch.zeros(1, 2, 1, dtype=torch.float64)}, torch.zeros(1, 2))
         for value, taking in ((1.0, [True, True]), (3.0, [True, False])):
             gradient = torch.full((2, 1), value, dtype=torch.float64)
             state.add({"w": gradient}, torch.tensor([taking]), range(2), last_only=last_only)
@@ -190,7 +191,7 @@ def test_averages_go_by_training_graphs() -> None:
     problem, chosen = toy_graphs((3, 5), (2, 3), (15, 11)), method()
     cell = describe(problem, chosen, (0,), DOUBLE)
     name = "invariant.conv1.first.bias"
-    state = GradientState({name: torch.zeros(1, 2, 1, dtype=torch.float64)}, torch.zeros(1, 2), [1, 1])
+    state = GradientState({name: torch.zeros(1, 2, 1, dtype=torch.float64)}, torch.zeros(1, 2))
     uploads = {f"gradient {name}": doubles(1, 15).view(1, 2, 1)}
     weights = chosen.mixing(uploads, Exchange(cell, 1, state, {}))
     assert np.allclose(weights[0], [[9 / 14, 5 / 14]] * 2)
