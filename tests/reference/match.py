@@ -42,7 +42,8 @@ def cases(task: str) -> list[Case]:
     for name in (name for name in sorted(plan_names() & set(method_names())) if task in tasks_of(name)):
         file = load_method_file(name, CONFIGS)
         chosen = [(variant, {}) for variant, how in file.variants.items() if _fits(how, task)]
-        for variant, settings in chosen + [("default", settings) for settings in cases_of(name)]:
+        first = next(iter(file.variants))
+        for variant, settings in chosen + [(first, settings) for settings in cases_of(name)]:
             method = method_of(name, variant, SMALL[task], settings)
             key = f"{name} {method.settings!r} {method.training!r}"
             found.setdefault(key, (name, variant, settings))

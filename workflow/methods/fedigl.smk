@@ -1,0 +1,5 @@
+use rule train as train_fedigl with:
+    pathvars:
+        method="fedigl",
+    params:
+        **run_of("fedigl"),

@@ -1,0 +1,5 @@
+use rule train as train_fedssp with:
+    pathvars:
+        method="fedssp",
+    params:
+        **run_of("fedssp"),
