@@ -67,10 +67,17 @@ def _some_rows(
     matrix: sparse.csr_matrix, turned: sparse.csr_matrix, first: int, most: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return rows from ``first`` on, and their neighbours beside themselves."""
-    shared = sparse.coo_matrix(matrix[first : first + _AT_ONCE] @ turned)
-    row, column, count = shared.row + first, shared.col, shared.data
-    order = np.lexsort((column, -count, row))
-    order = order[row[order] != column[order]]
-    rank = np.arange(order.size) - np.searchsorted(row[order], row[order])
-    chosen = order[rank < most]
-    return row[chosen], column[chosen]
+    shared = sparse.csr_matrix(matrix[first : first + _AT_ONCE] @ turned)
+    found = [_most_shared(shared, row, first + row, most) for row in range(shared.shape[0])]
+    rows = np.repeat(np.arange(first, first + len(found)), [len(own) for own in found])
+    return rows, np.concatenate(found)
+
+
+def _most_shared(shared: sparse.csr_matrix, row: int, node: int, most: int) -> np.ndarray:
+    """Return a row's columns of largest numbers, without ``node``; a partition takes less time than sorting."""
+    own = slice(shared.indptr[row], shared.indptr[row + 1])
+    columns = shared.indices[own].astype(np.int64)
+    keys = shared.data[own] * np.int64(shared.shape[1]) - columns  # all different: of equal numbers the first leads
+    other = columns != node
+    columns, keys = columns[other], keys[other]
+    return columns if columns.size <= most else columns[np.argpartition(-keys, most)[:most]]
