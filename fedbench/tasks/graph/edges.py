@@ -100,6 +100,7 @@ class EdgeBlock(GraphBlock):
             between=(),
             pool=self.matrix(pooling, graph_slots),
             labels=self.labels([part.chosen.labels for part in parts], graph_slots),
+            train_counts=self.train_counts,
             edges=edges,
             edge_sizes=tuple(len(part.sources) for part in parts),
             lower=self.on(lower.astype(np.int32)),
