@@ -1,7 +1,8 @@
 """A method's memory as named tensors and JSON, and back.
 
 A memory that can be written is None, or a dataclass whose fields are tensors, numbers, texts, None, dictionaries and
-lists of those, or such a dataclass again.
+lists of those, or such a dataclass again. A field with the metadata `fedbench.methods.exchange.REMADE` may be anything:
+it is left out, and stays as a new start makes it.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def _plain(value: Any, path: str, tensors: dict[str, Tensor]) -> Any:
     if isinstance(value, list):
         return {"list": [_item(inner, f"{path}/{number}", tensors) for number, inner in enumerate(value)]}
     if is_dataclass(value) and not isinstance(value, type):
-        inner = {field.name: getattr(value, field.name) for field in fields(value)}
+        inner = {f.name: getattr(value, f.name) for f in fields(value) if not f.metadata.get("remade")}
         return {"fields": {name: _plain(held, f"{path}/{name}", tensors) for name, held in inner.items()}}
     raise NotPlainError(f"a {type(value).__name__} at '{path.strip('/') or 'its root'}'")
 

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from fedbench.methods._own_blocks import OwnBlocks
+from fedbench.methods.exchange import REMADE
 from fedbench.models.parameters import Parameters
 from fedbench.tasks.graph.edges import EdgeBlock
 
@@ -27,7 +28,7 @@ class GradientState:
     sums: dict[str, Tensor]
     counted: Tensor
     averages: dict[str, Tensor] = field(default_factory=dict)
-    blocks: OwnBlocks[EdgeBlock] = field(default_factory=lambda: OwnBlocks(EdgeBlock))
+    blocks: OwnBlocks[EdgeBlock] = field(default_factory=lambda: OwnBlocks(EdgeBlock), metadata=REMADE)
 
     @torch.no_grad()
     def add(self, gradients: Parameters, taking: Tensor, clients: range, *, last_only: bool) -> None:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from fedbench import seeds as streams
 from fedbench.methods._own_blocks import OwnBlocks
-from fedbench.methods.exchange import Cell
+from fedbench.methods.exchange import REMADE, Cell
 from fedbench.models.parameters import Parameter, Parameters
 from fedbench.tasks.graph.spectra import SpectralBlock
 
@@ -29,13 +29,13 @@ class FedSSPState:
         started: first clients of the packs that have begun.
     """
 
-    seeds: tuple[int, ...]
+    seeds: tuple[int, ...] = field(metadata=REMADE)
     preference: Tensor
     gathered: Tensor
     mean: Tensor
     consensus: Tensor | None = None
-    blocks: OwnBlocks[SpectralBlock] = field(default_factory=lambda: OwnBlocks(SpectralBlock))
-    started: set[int] = field(default_factory=set)
+    blocks: OwnBlocks[SpectralBlock] = field(default_factory=lambda: OwnBlocks(SpectralBlock), metadata=REMADE)
+    started: list[int] = field(default_factory=list)
 
     @classmethod
     def of(cls, cell: Cell, width: int) -> FedSSPState:
@@ -70,7 +70,7 @@ class FedSSPState:
         """Give every client initial parameters of its own, name to [S, k, ...], once."""
         if clients.start in self.started:
             return
-        self.started.add(clients.start)
+        self.started.append(clients.start)
         for row, seed in enumerate(self.seeds):
             for place, client in enumerate(clients):
                 for name, value in own_start(declared, seed, client).items():

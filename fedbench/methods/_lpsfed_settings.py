@@ -96,10 +96,10 @@ class LPSFedSettings(Settings):
     )
     tau: float = Field(0.07, gt=0, description="temperature of the loss [code]")
     personalised: bool = Field(True, description="false: rho bar is 1 for everyone")
-    bias: BiasSettings = BiasSettings()
-    margin: MarginSettings = MarginSettings()
-    similarity: SimilaritySettings = SimilaritySettings()
-    anchor: AnchorSettings = AnchorSettings()
+    bias: BiasSettings = Field(BiasSettings(), description="codes of popularity and their loss")
+    margin: MarginSettings = Field(MarginSettings(), description="margins of pairs and of clients")
+    similarity: SimilaritySettings = Field(SimilaritySettings(), description="from spectra to rho bar")
+    anchor: AnchorSettings = Field(AnchorSettings(), description="the random graph that clients are compared with")
 
     @property
     def margins(self) -> bool:

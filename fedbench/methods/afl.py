@@ -20,7 +20,7 @@ from torch import Tensor
 from fedbench.methods._simplex import projected
 from fedbench.methods._training_loss import TrainingData
 from fedbench.methods.base import Method
-from fedbench.methods.exchange import Cell, Exchange, Trained
+from fedbench.methods.exchange import REMADE, Cell, Exchange, Trained
 from fedbench.models.parameters import Parameters
 from fedbench.settings import Settings
 
@@ -52,8 +52,8 @@ class Agnostic:
     """
 
     weights: Tensor
-    data: TrainingData
-    shared: tuple[str, ...]
+    data: TrainingData = field(metadata=REMADE)
+    shared: tuple[str, ...] = field(metadata=REMADE)
     mean: dict[str, Tensor] = field(default_factory=dict)
 
 

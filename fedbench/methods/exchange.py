@@ -14,6 +14,9 @@ from fedbench.models.network import Network
 from fedbench.models.parameters import Parameters
 from fedbench.tasks.task import Shape
 
+REMADE = {"remade": True}
+"""Metadata of a memory's field that every start makes alike (data, what follows from it): checkpoints leave it out."""
+
 
 @dataclass(frozen=True)
 class Cell:

@@ -20,7 +20,7 @@ from torch import Tensor
 from fedbench.methods._fedsst_probe import Probe, ProbeSettings, draw_probe
 from fedbench.methods._fedsst_weights import EpochSettings, FusionSettings, ScoreSettings, Standing
 from fedbench.methods.base import Method
-from fedbench.methods.exchange import Cell, Exchange, Trained
+from fedbench.methods.exchange import REMADE, Cell, Exchange, Trained
 from fedbench.methods.weights import rows_of, uniform_rows
 from fedbench.models.parameters import Parameters
 from fedbench.settings import Settings
@@ -55,7 +55,7 @@ class Known:
     name to [S, 1, ...]. ``integrated``: theta_k^int, name to [S, K, ...]; kept if clients are evaluated on it.
     """
 
-    probe: Probe
+    probe: Probe = field(metadata=REMADE)
     standing: Standing
     used: Standing
     epochs: Tensor

@@ -10,7 +10,7 @@ So W has rows a, and clients keep 1 - sum_k a_k of what they had received.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import Field
@@ -18,7 +18,7 @@ from torch import Tensor
 
 from fedbench.methods._training_loss import TrainingData
 from fedbench.methods.base import Method
-from fedbench.methods.exchange import Cell, Exchange, Trained
+from fedbench.methods.exchange import REMADE, Cell, Exchange, Trained
 from fedbench.methods.weights import squared_distance
 from fedbench.models.parameters import Parameters
 from fedbench.settings import Settings
@@ -47,7 +47,7 @@ class QFedAvgSettings(Settings):
 class FairMemory:
     """The clients' training data."""
 
-    data: TrainingData
+    data: TrainingData = field(metadata=REMADE)
 
 
 class QFedAvg(Method[QFedAvgSettings]):

@@ -22,7 +22,7 @@ from tests.toys import toy_problem
 
 PLACE = Place()
 PROBLEMS: dict[str, Any] = {"node": toy_problem, "graph": toy_graphs}
-WITHOUT = {"afl", "q_fedavg", "gcfl", "gcfl_plus", "fedgnn", "fedgta", "fedsst"}
+WITHOUT = {"gcfl", "gcfl_plus", "fedgnn", "fedgta"}
 """Methods whose memory holds more than tensors and numbers: a killed run of theirs starts again."""
 
 
@@ -77,9 +77,8 @@ def test_every_method_goes_on_as_if_nothing_had_happened(
 def test_a_memory_that_cannot_be_written_says_so_once(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    task = "graph" if name == "fedsst" else "node"
-    method = method_of(name, "default", SMALL[task] | {"rounds": 3})
-    run(method, PROBLEMS[task](), (0,), PLACE, None, Checkpoints(tmp_path / "state.npz", seconds=0))
+    method = method_of(name, "default", SMALL["node"] | {"rounds": 3})
+    run(method, toy_problem(), (0,), PLACE, None, Checkpoints(tmp_path / "state.npz", seconds=0))
     assert not any(tmp_path.iterdir())
     assert capsys.readouterr().err.count("a killed run starts again") == 1
 
