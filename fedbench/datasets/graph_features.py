@@ -1,4 +1,4 @@
-"""Node features of the task `graph`, as GCFL's, FedStar's and FedSSP's code makes them (papers/graph-fl.md, 1.3)."""
+"""Node features of the task `graph`, as GCFL's, FedStar's and FedSSP's code makes them."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 Eigenvalues of L = D - A -> encodings [lambda, sin, cos(100 lambda 10000^(-2i/d))] -> linear ->
     h <- h + MHA(LN(h)); h <- h + MLP(LN(h)) inside each graph -> linear: as many new spectra s_m as there are heads.
 Bases I and U diag(s_m) U', read at the edges -> MLP with batch norm and GELU -> softmax over the edges into each node.
-At an edge the entry of I is 0, so its row of the MLP's first weight never acts (issue 8 of papers/graph-fl.md, 3).
+At an edge the entry of I is 0, so its row of the MLP's first weight never acts.
 Nothing is N x N: the entry (a, b) of a filter is the row of U[a, f] U[b, f] times s_m, and that of (b, a) too.
 """
 

@@ -13,8 +13,8 @@ from fedbench.sources.kinds import Source
 class SplitSettings(Settings):
     """Shares of the nodes; the rest validates.
 
-    FED-PUB's released code (and so FedAux's) draws 20 % train and 40 % test once for the whole graph, before it is cut:
-    ``papers/subgraph-fl.md``, section 2. FedAux's text says "within each subgraph" (difference D9): scope ``client``.
+    FED-PUB's released code (and so FedAux's) draws 20 % train and 40 % test once for the whole graph, before it is cut.
+    FedAux's text says "within each subgraph": scope ``client``.
     """
 
     train: float = Field(0.2, gt=0, lt=1, description="share of the nodes, rounded to a whole number")

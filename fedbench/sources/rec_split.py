@@ -1,4 +1,4 @@
-"""How user-item pairs are split, as typed settings. Origins: ``papers/fed-rec.md`` section 1.2."""
+"""How user-item pairs are split, as typed settings. The catalogue names their origins."""
 
 from __future__ import annotations
 

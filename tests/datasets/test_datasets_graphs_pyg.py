@@ -80,7 +80,7 @@ def test_graphs_classes_edges_and_features_are_pygs(name, raw_folder, pyg, tmp_p
 
 
 def check_facts(name: str, dataset: GraphDataset) -> None:
-    """Compare with what papers/graph-fl.md, section 1.2, says of the raw files."""
+    """Compare with what was counted in the raw files by hand."""
     assert (dataset.features, int(np.diff(dataset.graph_indptr).max())) == WIDTHS[name]
     edgeless = int((np.diff(dataset.edge_indptr) == 0).sum())
     isolated = dataset.nodes - np.unique(dataset.edges).size

@@ -24,7 +24,7 @@ from fedbench.sources.fetch_entry import fetch_entry
 from fedbench.sources.note import read_note
 
 CONFIGS = Path(__file__).parents[2] / "configs"
-# A constant answer's accuracy and its standard deviation over clients, computed apart (papers/graph-fl.md, section 1.2)
+# A constant answer's accuracy and its standard deviation over clients, computed apart
 FLOORS = {
     "sm": (7, 66.78, 11.18),
     "sm-bio": (10, 63.29, 11.00),

@@ -52,7 +52,7 @@ def test_overlapping_clients_are_halves_of_metis_parts(cora_file):
 @pytest.mark.parametrize(("clients", "sizes", "train"), [(10, 621, 90), (30, 207, 25), (50, 124, 10)])
 def test_coras_overlapping_clients_are_of_the_papers_size(clients, sizes, train, cora_file, tmp_path):
     found = measure(built(f"overlapping-{clients}", cora_file, tmp_path / "p.npz"), read_dataset(cora_file))
-    assert abs(found.nodes.mean() - sizes) < 1  # papers/subgraph-fl.md, section 2
+    assert abs(found.nodes.mean() - sizes) < 1
     assert found.nodes.max() - found.nodes.min() < 0.08 * sizes
     assert found.train.min() >= train
     if clients == 50:

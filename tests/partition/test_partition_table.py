@@ -19,7 +19,7 @@ from fedbench.partition.store import read_partition
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 SIZES = [244, 247, 241, 244, 254, 253, 253, 253, 248, 248]
-TRAIN = [48, 41, 51, 55, 48, 46, 61, 44, 48, 55]  # papers/subgraph-fl.md, section 2
+TRAIN = [48, 41, 51, 55, 48, 46, 61, 44, 48, 55]
 
 
 def test_the_authors_partition(cora_file, tmp_path):

@@ -12,9 +12,9 @@ from fedbench.settings import Settings
 class GraphSplit(Settings):
     """Two draws in each client, both stratified by class: train and rest, then the rest into validation and test.
 
-    GCFL, FedStar and FedSSP alike (``papers/graph-fl.md``, section 1.4): scikit-learn's ``train_test_split`` with the
-    random state 123 in every repetition. A partition of seed s has the random state 123 + s, so that the seedless
-    name is the published split and others measure what the choice of a split does.
+    GCFL, FedStar and FedSSP alike: scikit-learn's ``train_test_split`` with the random state 123 in every repetition.
+    A partition of seed s has the random state 123 + s: the seedless name is the published split, and others measure
+    what the choice of a split does.
     """
 
     rest: float = Field(0.2, gt=0, lt=1, description="share that doesn't train, rounded up")

@@ -1,4 +1,4 @@
-"""Schemes that cut user-item graphs, as typed settings. Origins: ``papers/fed-rec.md`` section 2."""
+"""Schemes that cut user-item graphs, as typed settings. Each scheme's configuration names its origin."""
 
 from __future__ import annotations
 
