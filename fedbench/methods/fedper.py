@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from fedbench.methods.base import Method, NoSettings
+from fedbench.methods._weighted_average import WeightedAverage, WeightedSettings
 
 
-class FedPer(Method[NoSettings]):
+class FedPer(WeightedAverage[WeightedSettings]):
     """The graph convolutions are averaged; the classifier never leaves the client."""
 
+    Settings = WeightedSettings
     source = "Arivazhagan et al., Federated learning with personalization layers, arXiv 1912.00818"
 
     def shares(self, parameter: str) -> bool:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from pydantic import Field
 from torch import Tensor
 
-from fedbench.methods.base import Method
+from fedbench.methods._weighted_average import WeightedAverage, WeightedSettings
 from fedbench.methods.weights import squared_distance
 from fedbench.models.parameters import Parameters
-from fedbench.settings import Settings
 
 
-class FedProxSettings(Settings):
+class FedProxSettings(WeightedSettings):
     """Settings of FedProx."""
 
     mu: float = Field(
@@ -22,7 +21,7 @@ class FedProxSettings(Settings):
     )
 
 
-class FedProx(Method[FedProxSettings]):
+class FedProx(WeightedAverage[FedProxSettings]):
     """h_k(w; w^t) = F_k(w) + mu/2 ||w - w^t||^2 (equation 2); averaging as in FedAvg.
 
     With one local step a round the term has no effect whatever mu is: its gradient mu (w - w^t) is taken at w = w^t.

@@ -16,9 +16,10 @@ from fedbench.engine import run as engine
 from fedbench.engine.optimisers import AdamSettings, RMSpropSettings, StackedAdam, StackedRMSprop
 from fedbench.engine.run import run
 from fedbench.errors import ConfigurationError, DataError, TrainingError
+from fedbench.methods._weighted_average import WeightedSettings
 from fedbench.methods.base import Method
 from fedbench.methods.exchange import Cell, Exchange, Trained
-from fedbench.methods.fedavg import FedAvg, FedAvgSettings
+from fedbench.methods.fedavg import FedAvg
 from fedbench.methods.weights import uniform_rows
 from fedbench.models.gin import GIN
 from fedbench.models.parameters import Parameter
@@ -82,7 +83,7 @@ class Uneven(Method[Any]):
 
 def test_clients_with_fewer_local_epochs_stand_still() -> None:
     problem = toy_problem()
-    method = Uneven(FedAvgSettings(), TrainingSettings.model_validate(SMALL))
+    method = Uneven(WeightedSettings(), TrainingSettings.model_validate(SMALL))
     ours, plain = run(method, problem, (1,), DOUBLE), run_plain(method, "fedavg", problem, 1, DOUBLE)
     assert np.allclose(series(ours.history, "train", "loss"), plain.loss, atol=1e-9, rtol=0)
     assert ours.steps == 5 * 3
@@ -259,7 +260,7 @@ def test_clients_can_keep_some_of_what_they_received_and_greet_it() -> None:
         toy_problem(),
         TrainingSettings.model_validate(SMALL | {"rounds": 1, "model": {"width": 8, "dropout": 0.0}}),
     )
-    method, plain = Stubborn(FedAvgSettings(), training), FedAvg(FedAvgSettings(), training)
+    method, plain = Stubborn(WeightedSettings(), training), FedAvg(WeightedSettings(), training)
     found = [_after_one_round(each, problem) for each in (method, plain)]
     start = found[0].memory[0]
     for name, stack in found[0].cohort.uploads().items():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -12,9 +14,13 @@ TASKS = ("node", "graph")
 CASES = ({"weights": "train_nodes"},)
 
 
-def plan(settings: Settings, shape: Shape) -> Plan:
+def weighted(settings: Settings) -> Callable[[Seen], Tensor]:
     def combine(seen: Seen) -> Tensor:
         size = torch.tensor(sizes(getattr(settings, "weights", "uniform"), seen.graphs), dtype=torch.float64)
         return (size / size.sum()).expand(len(size), len(size))
 
-    return Plan(plain, everything, combine_seen=combine)
+    return combine
+
+
+def plan(settings: Settings, shape: Shape) -> Plan:
+    return Plan(plain, everything, combine_seen=weighted(settings))

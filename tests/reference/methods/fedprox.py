@@ -5,7 +5,8 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from tests.reference.federation import State
-from tests.reference.plans import Plan, Settings, Shape, average, everything, plain
+from tests.reference.methods.fedavg import weighted
+from tests.reference.plans import Plan, Settings, Shape, everything, plain
 
 TASKS = ("node", "graph")
 
@@ -15,4 +16,4 @@ def plan(settings: Settings, shape: Shape) -> Plan:
         own = dict(module.named_parameters())
         return settings.mu / 2 * sum(((own[n] - received[n]) ** 2).sum() for n in received)
 
-    return Plan(plain, everything, average, penalty)
+    return Plan(plain, everything, penalty=penalty, combine_seen=weighted(settings))
