@@ -16,9 +16,8 @@ from typing import Protocol
 from torch import Tensor
 
 from fedbench.configuration.protocol import ModelSettings
-from fedbench.kernels.activation import bias_relu_dropout
 from fedbench.kernels.dropout import DropoutStream
-from fedbench.kernels.linear import stacked_linear
+from fedbench.kernels.gin import Graphs, gin
 from fedbench.kernels.sparse import SparseMatrix
 from fedbench.models.parameters import Parameter, Parameters, fan_in_uniform
 
@@ -81,30 +80,26 @@ class GIN:
 
     def forward(self, parameters: Parameters, block: GraphBatch, dropout: DropoutStream | None) -> Tensor:
         """Return logits [clients, graphs, classes]."""
-        x = self._first_layer(parameters, block, dropout)
-        for layer in range(2, len(self.model.hidden_widths) + 1):
-            x = self._convolved(parameters, layer, times(block.neighbours(layer), x), dropout)
-        pooled = times(block.pool, x) @ parameters["post.weight"]
-        over_graphs = replace(dropout, sizes=block.graph_sizes, slots=block.graph_slots) if dropout else None
-        pooled = _activated(pooled, parameters["post.bias"], over_graphs, len(self.model.hidden_widths) + 1)
-        return stacked_linear(pooled, parameters["classifier.weight"]) + parameters["classifier.bias"].unsqueeze(1)
+        layers = range(1, len(self.model.hidden_widths) + 1)
+        graphs = Graphs(
+            block.first,
+            block.degrees,
+            block.spread,
+            [block.neighbours(layer) for layer in layers[1:]],
+            block.pool,
+            self._masks(block, dropout),
+            dropout.scale if dropout else 1.0,
+        )
+        return gin(graphs, [parameters[name] for name in self.parameters()])
 
-    def _first_layer(self, parameters: Parameters, block: GraphBatch, dropout: DropoutStream | None) -> Tensor:
-        """Return the first layer's output [clients, nodes, width]."""
-        weight, bias = parameters["input.weight"], parameters["input.bias"]
-        x = (block.first @ weight.reshape(-1, weight.shape[2])).view(block.clients, -1, weight.shape[2])
-        x = x + block.degrees * bias.unsqueeze(1)
-        if block.spread is None:
-            return self._convolved(parameters, 1, x, dropout)
-        x = times(block.spread, self._convolved(parameters, 1, x, None))
-        keep = dropout.keep(1, x.shape[2]) if dropout else None
-        return x if keep is None or dropout is None else x * (keep.to(x.dtype) * dropout.scale)
-
-    def _convolved(self, parameters: Parameters, layer: int, x: Tensor, dropout: DropoutStream | None) -> Tensor:
-        """Return dropout(relu(W2 relu(W1 x + b1) + b2))."""
-        name = f"conv{layer}"
-        x = bias_relu_dropout(x @ parameters[f"{name}.first.weight"], parameters[f"{name}.first.bias"])
-        return _activated(x @ parameters[f"{name}.second.weight"], parameters[f"{name}.second.bias"], dropout, layer)
+    def _masks(self, block: GraphBatch, dropout: DropoutStream | None) -> list[Tensor | None]:
+        """Return the mask of each layer's nodes, and that of the sums over graphs."""
+        widths = self.model.hidden_widths
+        if dropout is None:
+            return [None] * (len(widths) + 1)
+        over_graphs = replace(dropout, sizes=block.graph_sizes, slots=block.graph_slots)
+        of_nodes = [dropout.keep(layer, width) for layer, width in enumerate(widths, start=1)]
+        return [*of_nodes, over_graphs.keep(len(widths) + 1, widths[-1])]
 
 
 def _linear(name: str, incoming: int, width: int, private: bool = False) -> dict[str, Parameter]:
@@ -113,12 +108,6 @@ def _linear(name: str, incoming: int, width: int, private: bool = False) -> dict
         f"{name}.weight": Parameter((incoming, width), start, private),
         f"{name}.bias": Parameter((width,), start, private),
     }
-
-
-def _activated(x: Tensor, bias: Tensor, dropout: DropoutStream | None, layer: int) -> Tensor:
-    keep = dropout.keep(layer, x.shape[2]) if dropout else None
-    scale = dropout.scale if keep is not None and dropout else 1.0
-    return bias_relu_dropout(x, bias, keep, scale)
 
 
 def times(matrix: SparseMatrix, x: Tensor) -> Tensor:

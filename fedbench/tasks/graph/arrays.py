@@ -65,6 +65,11 @@ class ClientGraphs:
         """Return the row sums of A + I, int64[n]."""
         return np.diff(self.start)
 
+    @cached_property
+    def entries(self) -> np.ndarray:
+        """Return where each graph's ``neighbours`` start, int64[g + 1]."""
+        return self.start[self.nodes]
+
 
 @dataclass(frozen=True)
 class Chosen:
@@ -87,10 +92,10 @@ class Chosen:
 def choose(client: ClientGraphs, graphs: np.ndarray) -> Chosen:
     """Return some graphs of a client, in the given order; edges never leave a graph."""
     rows, nodes = entries_of(client.nodes, graphs)
-    entries, start = entries_of(client.start, rows)
-    shift = np.repeat(nodes[:-1] - client.nodes[graphs], np.diff(nodes))
-    neighbours = client.neighbours[entries] + np.repeat(shift, np.diff(start))
-    return Chosen(client.labels[graphs], nodes, rows, start, neighbours)
+    entries, of_graph = entries_of(client.entries, graphs)
+    shift = np.repeat(nodes[:-1] - client.nodes[graphs], np.diff(of_graph))
+    start = np.concatenate([[0], np.cumsum(client.degrees[rows])])
+    return Chosen(client.labels[graphs], nodes, rows, start, client.neighbours[entries] + shift)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from fedbench.kernels.sparse import SparseMatrix, from_rows
 from fedbench.tasks.graph.arrays import Chosen, ClientGraphs, choose
-from fedbench.tasks.graph.colours import Rows, indicator
+from fedbench.tasks.graph.colours import Rows, present
 from fedbench.tasks.task import Place
 
 EVALUATED_SPLITS = ("val", "test")
@@ -89,7 +89,7 @@ class GraphBlock:
         graph_slots = max(len(part.chosen.labels) for part in parts)
         rows = max(len(part.first) for part in parts)
         coloured = any(part.colour is not None for part in parts)
-        spread = [indicator(part.colour_of_each(), rows) for part in parts] if coloured else None
+        spread = [Rows(np.arange(len(p.chosen.rows) + 1), p.colour_of_each(), None, rows) for p in parts]
         passing = [Rows(p.chosen.start, p.chosen.neighbours, None, slots) for p in parts]
         pooling = [Rows(p.chosen.nodes, np.arange(len(p.chosen.rows)), None, slots) for p in parts]
         return Batch(
@@ -99,7 +99,7 @@ class GraphBlock:
             graph_slots=graph_slots,
             first=self.matrix([part.first for part in parts], rows),
             degrees=self.padded([part.degrees for part in parts], rows),
-            spread=self.matrix(spread, slots) if spread else None,
+            spread=self.matrix(spread, slots) if coloured else None,
             between=(self.matrix(passing, slots, symmetric=True),),
             pool=self.matrix(pooling, graph_slots),
             labels=self.labels([part.chosen.labels for part in parts], graph_slots),
@@ -169,8 +169,8 @@ class Part:
         if not client.coloured:
             return cls(chosen, client.gathered.take(chosen.rows), client.degrees[chosen.rows], None)
         representative, colour = client.colours
-        present, local = np.unique(colour[chosen.rows], return_inverse=True)
-        nodes = representative[present]
+        occurring, local = present(colour[chosen.rows], len(representative))
+        nodes = representative[occurring]
         return cls(chosen, client.gathered.take(nodes), client.degrees[nodes], local)
 
     def colour_of_each(self) -> np.ndarray:

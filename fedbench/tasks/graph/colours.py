@@ -76,6 +76,19 @@ def distinct(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
     return first, inverse.astype(np.int64)
 
 
+def present(colours: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the colours that occur, ascending, and each one's place among them (`numpy.unique`, without sorting).
+
+    Args:
+        colours: int64[n], below ``count``.
+        count: number of colours.
+    """
+    occurs = np.zeros(count, dtype=bool)
+    occurs[colours] = True
+    place = np.cumsum(occurs) - 1
+    return np.flatnonzero(occurs), place[colours]
+
+
 def _require_equal(rows: Rows, others: Rows) -> None:
     same = (
         np.array_equal(rows.start, others.start)
