@@ -25,7 +25,8 @@ def steps(
         for member, graphs in zip(members, block.train, strict=True)
     ]
     size = training.batch_size or max(len(order) for order in orders)
-    for start in range(0, max(len(order) for order in orders), size):
-        chosen = [order[start : start + size] for order in orders]
-        takes = np.array([len(graphs) > 0 for graphs in chosen])
-        yield Step(block.batch(chosen), None if takes.all() else torch.from_numpy(takes))
+    starts = range(0, max(len(order) for order in orders), size)
+    chosen = [[order[start : start + size] for order in orders] for start in starts]
+    for graphs, batch in zip(chosen, block.batches(chosen), strict=True):
+        takes = np.array([len(own) > 0 for own in graphs])
+        yield Step(batch, None if takes.all() else torch.from_numpy(takes))

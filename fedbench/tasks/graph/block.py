@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,9 +13,11 @@ from torch import Tensor
 from fedbench.kernels.sparse import SparseMatrix, from_rows
 from fedbench.tasks.graph.arrays import Chosen, ClientGraphs, choose
 from fedbench.tasks.graph.colours import Rows, present
+from fedbench.tasks.graph.epoch import Several
 from fedbench.tasks.task import Place
 
 EVALUATED_SPLITS = ("val", "test")
+_TOGETHER = 8  # batches made at once: more gain little, and cost memory
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,24 @@ class GraphBlock:
             train_counts=self.train_counts,
             extra=self.extra([part.chosen.rows for part in parts], slots),
         )
+
+    def batches(self, graphs: Sequence[Sequence[np.ndarray]]) -> Iterator[Batch]:
+        """Yield batches, for each the chosen graphs of every client; one client's are made several at a time."""
+        if len(self.clients) > 1:
+            yield from map(self.batch, graphs)
+            return
+        alone = [own for (own,) in graphs]
+        for start in range(0, len(alone), _TOGETHER):
+            yield from self._several(alone[start : start + _TOGETHER])
+
+    def _several(self, graphs: Sequence[np.ndarray]) -> Iterator[Batch]:
+        made = Several.of(self.clients[0], self.place, graphs)
+        parts = made.first(), made.degrees(), made.spread(), made.between(), made.pool(), made.labels(), made.extra()
+        for first, degrees, spread, between, pool, labels, extra in zip(*parts, strict=True):
+            nodes, own = between.shape[0], len(labels)
+            yield Batch(
+                (nodes,), nodes, (own,), own, first, degrees, spread, (between,), pool, labels, self.train_counts, extra
+            )
 
     @property
     def has_extra(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
@@ -74,6 +74,10 @@ class EdgeBlock(GraphBlock):
     def batch(self, graphs: Sequence[np.ndarray]) -> EdgeBatch:
         """Return a batch of the chosen graphs of each client."""
         return self.edge_batch([EdgePart.of(client, own) for client, own in zip(self.clients, graphs, strict=True)])
+
+    def batches(self, graphs: Sequence[Sequence[np.ndarray]]) -> Iterator[Batch]:
+        """Yield batches, for each the chosen graphs of every client."""
+        yield from map(self.batch, graphs)
 
     @property
     def has_extra(self) -> bool:
