@@ -63,63 +63,60 @@ def gin(graphs: Graphs, parameters: Sequence[Tensor]) -> Tensor:
 class _Gin(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, graphs: Graphs, *parameters: Tensor) -> Tensor:
-        ctx.graphs, own = graphs, [parameter.detach() for parameter in parameters]
-        weights, biases = own[::2], own[1::2]
-        z = _product(graphs.first, weights[0].flatten(0, 1), len(biases[0])).addcmul_(
-            graphs.degrees, biases[0].unsqueeze(1)
-        )
-        kept, x = [], z
+        weights, biases = parameters[::2], parameters[1::2]
+        x = _product(graphs.first, weights[0].detach()).addcmul_(graphs.degrees, biases[0].unsqueeze(1))
+        kept = []
         for layer, keep in enumerate(graphs.keep[:-1]):
             if layer:
-                x = _product(graphs.between[layer - 1], x.flatten(0, 1), len(x))
+                x = _product(graphs.between[layer - 1], x)
             first = weights[2 * layer + 1] * graphs.scale if layer else weights[1]
             hidden = _linear(x, first, biases[2 * layer + 1]).relu_()
             y = _linear(hidden, weights[2 * layer + 2], biases[2 * layer + 2]).relu_()
             if layer == 0 and graphs.spread is not None:
-                y = _product(graphs.spread, y.flatten(0, 1), len(y))
-            kept += [x, first, hidden, y if keep is None else y.mul_(keep)]
+                y = _product(graphs.spread, y)
+            if keep is not None:
+                y.mul_(keep)
+            kept += [x, first, hidden, y]
             x = y
-        pooled = _product(graphs.pool, x.flatten(0, 1), len(x)).mul_(graphs.scale)
+        pooled = _product(graphs.pool, x).mul_(graphs.scale)
         end = _linear(pooled, weights[-2], biases[-2]).relu_()
         if graphs.keep[-1] is not None:
             end.mul_(graphs.keep[-1]).mul_(graphs.scale)
-        ctx.save_for_backward(*parameters, *kept, pooled, end)
-        return _linear(end, weights[-1].transpose(1, 2), biases[-1])
+        ctx.graphs = graphs
+        ctx.save_for_backward(*weights, *kept, pooled, end)
+        return _linear(end, weights[-1].mT, biases[-1])
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         graphs, saved = ctx.graphs, ctx.saved_tensors
-        layers = len(graphs.keep) - 1
-        parameters, kept, (pooled, end) = saved[: 4 * layers + 6], saved[4 * layers + 6 : -2], saved[-2:]
-        found: list[Tensor] = []  # from the last parameter to the first
-        g = gradients[0]
-        found += [g.sum(1), g.transpose(1, 2) @ end]
-        g = _before_relu(g @ parameters[-2], end).mul_(graphs.scale)
+        layers, (g,) = len(graphs.keep) - 1, gradients
+        weights, kept, (pooled, end) = saved[: 2 * layers + 3], saved[2 * layers + 3 : -2], saved[-2:]
+        found = [g.sum(1), torch.bmm(g.mT, end)]  # from the last parameter to the first
+        g = _before_relu(torch.bmm(g, weights[-1]), end).mul_(graphs.scale)
         found += _of_linear(pooled, g)
-        g = (g @ parameters[-4].transpose(1, 2)).mul_(graphs.scale)
-        g = _product(graphs.pool.transposed, g.flatten(0, 1), len(g))
+        g = _product(graphs.pool.transposed, torch.bmm(g, weights[-2].mT).mul_(graphs.scale))
         for layer in reversed(range(layers)):
             x, first, hidden, y = kept[4 * layer : 4 * layer + 4]
             g = _before_relu(g, y)
             if layer == 0 and graphs.spread is not None:
-                g = _product(graphs.spread.transposed, g.flatten(0, 1), len(g))
+                g = _product(graphs.spread.transposed, g)
             found += _of_linear(hidden, g)
-            g = _before_relu(g @ parameters[4 * layer + 4].transpose(1, 2), hidden)
-            bias, weight = _of_linear(x, g)
+            inner = _before_relu(torch.bmm(g, weights[2 * layer + 2].mT), hidden)
+            bias, weight = _of_linear(x, inner)
             found += [bias, weight.mul_(graphs.scale) if layer else weight]
-            g = g @ first.transpose(1, 2)
+            g = torch.bmm(inner, first.mT, out=g)
             if layer:
-                g = _product(graphs.between[layer - 1].transposed, g.flatten(0, 1), len(g))
-        into = _product(graphs.first.transposed, g.flatten(0, 1), len(g)).view_as(parameters[0])
-        found += [(graphs.degrees * g).sum(1), into]
-        return None, *reversed(found)
+                g = _product(graphs.between[layer - 1].transposed, g)
+        into = _product(graphs.first.transposed, g).view_as(weights[0])
+        return None, into, (graphs.degrees * g).sum(1), *reversed(found)
 
 
-def _product(matrix: SparseMatrix, rows: Tensor, clients: int) -> Tensor:
-    """Return the product with ``rows`` [columns, width] as [clients, rows a client, width]."""
-    sums = torch.embedding_bag(rows, matrix.indices, matrix.indptr, False, 0, False, matrix.values, True)[0]
-    return sums.view(clients, -1, rows.shape[1])
+def _product(matrix: SparseMatrix, x: Tensor) -> Tensor:
+    """Return the product with ``x`` [clients, columns a client, width] as [clients, rows a client, width]."""
+    flat = x.flatten(0, 1)
+    sums = torch.embedding_bag(flat, matrix.indices, matrix.indptr, False, 0, False, matrix.values, True)[0]
+    return sums.view(len(x), -1, x.shape[2])
 
 
 def _linear(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
@@ -128,9 +125,10 @@ def _linear(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
 
 def _of_linear(x: Tensor, g: Tensor) -> list[Tensor]:
     """Return the gradients of bias and weight of a linear layer on ``x``."""
-    return [g.sum(1), x.transpose(1, 2) @ g]
+    return [g.sum(1), torch.bmm(x.mT, g)]
 
 
 def _before_relu(g: Tensor, out: Tensor) -> Tensor:
     """Return the gradient before ReLU and mask, in place of that behind them."""
-    return torch.ops.aten.threshold_backward.grad_input(g, out, 0.0, grad_input=g)
+    before: Tensor = torch.ops.aten.threshold_backward.grad_input(g, out, 0.0, grad_input=g)
+    return before

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol
 
 from torch import Tensor
@@ -90,7 +91,11 @@ class GIN:
             self._masks(block, dropout),
             dropout.scale if dropout else 1.0,
         )
-        return gin(graphs, [parameters[name] for name in self.parameters()])
+        return gin(graphs, [parameters[name] for name in self._names])
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return list(self.parameters())
 
     def _masks(self, block: GraphBatch, dropout: DropoutStream | None) -> list[Tensor | None]:
         """Return the mask of each layer's nodes, and that of the sums over graphs."""
