@@ -70,6 +70,11 @@ class ClientGraphs:
         """Return where each graph's ``neighbours`` start, int64[g + 1]."""
         return self.start[self.nodes]
 
+    @cached_property
+    def within(self) -> np.ndarray:
+        """Return ``neighbours`` counted from their graph's first node, int32."""
+        return (self.neighbours - np.repeat(self.nodes[:-1], np.diff(self.entries))).astype(np.int32)
+
 
 @dataclass(frozen=True)
 class Chosen:

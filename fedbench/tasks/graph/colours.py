@@ -85,7 +85,7 @@ def present(colours: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """
     occurs = np.zeros(count, dtype=bool)
     occurs[colours] = True
-    place = np.cumsum(occurs) - 1
+    place = np.cumsum(occurs, dtype=np.int32) - 1
     return np.flatnonzero(occurs), place[colours]
 
 

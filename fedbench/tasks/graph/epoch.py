@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from fedbench.kernels.sparse import SparseMatrix
-from fedbench.tasks.graph.arrays import Chosen, ClientGraphs, choose
-from fedbench.tasks.graph.colours import present
+from fedbench.tasks.graph.arrays import ClientGraphs
+from fedbench.tasks.graph.colours import entries_of, present
 from fedbench.tasks.task import Place
 
 
@@ -24,24 +24,29 @@ from fedbench.tasks.task import Place
 class Several:
     """Some batches of one client, one behind the other.
 
-    ``ends``: int64[batches + 1], where each batch starts among the graphs; likewise ``node_ends`` among the nodes.
+    ``graphs``: of all batches. ``ends``: int64[batches + 1], where each batch starts among the graphs; likewise
+    ``node_ends`` among the nodes, ``row_ends`` among the rows of `first`.
     """
 
     client: ClientGraphs
     place: Place
-    chosen: Chosen
+    graphs: np.ndarray
     ends: np.ndarray
 
     @classmethod
     def of(cls, client: ClientGraphs, place: Place, graphs: Sequence[np.ndarray]) -> Several:
         """Choose the graphs of all batches."""
-        ends = np.concatenate([[0], np.cumsum([len(own) for own in graphs])])
-        return cls(client, place, choose(client, np.concatenate(graphs)), ends)
+        return cls(client, place, np.concatenate(graphs), _starts([len(own) for own in graphs]))
+
+    @cached_property
+    def _nodes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return all nodes' numbers in the client, and where each graph's start among them."""
+        return entries_of(self.client.nodes, self.graphs)
 
     @cached_property
     def node_ends(self) -> np.ndarray:
         """Return where each batch's nodes start, int64[batches + 1]."""
-        return self.chosen.nodes[self.ends]
+        return self._nodes[1][self.ends]
 
     def batches(self) -> range:
         """Return the batches' numbers."""
@@ -49,8 +54,11 @@ class Several:
 
     def between(self) -> Iterator[SparseMatrix]:
         """Yield A + I of each batch."""
-        start, ends = self.chosen.start, self.chosen.start[self.node_ends]
-        columns = (self.chosen.neighbours - np.repeat(self.node_ends[:-1], np.diff(ends))).astype(np.int32)
+        rows, nodes = self._nodes
+        entries, of_graph = entries_of(self.client.entries, self.graphs)
+        first = (nodes[:-1] - np.repeat(self.node_ends[:-1], np.diff(self.ends))).astype(np.int32)
+        columns = self.client.within[entries] + np.repeat(first, np.diff(of_graph))
+        start, ends = _starts(self.client.degrees[rows]), of_graph[self.ends]
         for low, high, first, last in zip(self.node_ends[:-1], self.node_ends[1:], ends[:-1], ends[1:], strict=True):
             indptr, size = _from(start, low, high), int(high - low)
             matrix = self._matrix(indptr, columns[first:last], None, (size, size))
@@ -59,13 +67,13 @@ class Several:
 
     def pool(self) -> Iterator[SparseMatrix]:
         """Yield the sums over each graph's nodes."""
-        graph = np.arange(self.ends[-1]) - np.repeat(self.ends[:-1], np.diff(self.ends))
-        of_node = np.repeat(graph, np.diff(self.chosen.nodes)).astype(np.int32)
+        graph = (np.arange(self.ends[-1]) - np.repeat(self.ends[:-1], np.diff(self.ends))).astype(np.int32)
+        of_node = np.repeat(graph, np.diff(self._nodes[1]))
         for batch in self.batches():
             low, high = self.ends[batch], self.ends[batch + 1]
             first, last = self.node_ends[batch], self.node_ends[batch + 1]
             nodes, shape = self._count[: last - first + 1], (int(high - low), int(last - first))
-            sums = self._matrix(_from(self.chosen.nodes, low, high), nodes[:-1], None, shape)
+            sums = self._matrix(_from(self._nodes[1], low, high), nodes[:-1], None, shape)
             yield _paired(sums, self._matrix(nodes, of_node[first:last], None, shape[::-1]))
 
     def spread(self) -> Iterator[SparseMatrix | None]:
@@ -75,9 +83,9 @@ class Several:
             return
         row, row_ends = self._row_of_node, self.row_ends
         order = _stable_order(row, int(row_ends[-1]))
-        start = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=row_ends[-1]))])
-        local = (row - np.repeat(row_ends[:-1], np.diff(self.node_ends))).astype(np.int32)
-        back = (order - np.repeat(self.node_ends[:-1], np.diff(self.node_ends))).astype(np.int32)
+        start = _starts(np.bincount(row, minlength=row_ends[-1]))
+        local = self._less_ends(row, row_ends, self.node_ends)
+        back = self._less_ends(order, self.node_ends, self.node_ends)
         for batch in self.batches():
             first, last = self.node_ends[batch], self.node_ends[batch + 1]
             low, high = row_ends[batch], row_ends[batch + 1]
@@ -92,9 +100,9 @@ class Several:
         batch_of_entry = np.repeat(np.arange(len(self.batches())), np.diff(entry_ends))
         keys = batch_of_entry * width + rows.columns
         order = _stable_order(keys, len(self.batches()) * width)
-        start = np.concatenate([[0], np.cumsum(np.bincount(keys, minlength=len(self.batches()) * width))])
+        start = _starts(np.bincount(keys, minlength=len(self.batches()) * width))
         row = np.repeat(np.arange(len(rows)), np.diff(rows.start))[order]
-        back = (row - np.repeat(self.row_ends[:-1], np.diff(entry_ends))).astype(np.int32)
+        back = self._less_ends(row, self.row_ends, entry_ends)
         numbers = torch.from_numpy(rows.values).to(self.place.dtype)
         turned, columns = numbers[torch.from_numpy(order)], rows.columns.astype(np.int32)
         for batch in self.batches():
@@ -112,7 +120,7 @@ class Several:
 
     def labels(self) -> Iterator[Tensor]:
         """Yield the graphs' classes."""
-        labels = self._tensor(self.chosen.labels)
+        labels = self._tensor(self.client.labels[self.graphs])
         for batch in self.batches():
             yield labels[self.ends[batch] : self.ends[batch + 1]]
 
@@ -121,7 +129,7 @@ class Several:
         if self.client.extra is None:
             yield from [None for _ in self.batches()]
             return
-        values = self._tensor(self.client.extra[self.chosen.rows]).to(self.place.dtype)
+        values = self._tensor(self.client.extra[self._nodes[0]]).to(self.place.dtype)
         for batch in self.batches():
             yield values[self.node_ends[batch] : self.node_ends[batch + 1]].unsqueeze(0)
 
@@ -131,13 +139,11 @@ class Several:
         return np.arange(int(np.diff(self.node_ends).max()) + 1, dtype=np.int32)
 
     @cached_property
-    def _colours(self) -> tuple[np.ndarray, np.ndarray, int]:
-        """Return pairs (batch, colour) that occur, as one ascending number each; every node's place among them."""
-        representative, colour = self.client.colours
-        of_batch = np.repeat(np.arange(len(self.batches())) * len(representative), np.diff(self.node_ends))
-        return *present(of_batch + colour[self.chosen.rows], len(self.batches()) * len(representative)), len(
-            representative
-        )
+    def _colours(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return what occurs of batch * colours + colour, ascending, and every node's place among that."""
+        colours, batches = len(self.client.colours[0]), len(self.batches())
+        of_batch = np.repeat(np.arange(batches, dtype=np.int32) * np.int32(colours), np.diff(self.node_ends))
+        return present(of_batch + self.client.colours[1][self._nodes[0]], batches * colours)
 
     @property
     def _row_of_node(self) -> np.ndarray:
@@ -147,17 +153,20 @@ class Several:
     def _nodes_of_rows(self) -> np.ndarray:
         """Return the client's node that stands for each row of `first`, batch after batch."""
         if not self.client.coloured:
-            return self.chosen.rows
-        occurring, _, colours = self._colours
-        return self.client.colours[0][occurring % colours]
+            return self._nodes[0]
+        representative = self.client.colours[0]
+        return representative[self._colours[0] % len(representative)]
 
     @cached_property
     def row_ends(self) -> np.ndarray:
         """Return where each batch's rows of `first` start, int64[batches + 1]."""
         if not self.client.coloured:
             return self.node_ends
-        occurring, _, colours = self._colours
-        return np.searchsorted(occurring, np.arange(len(self.ends)) * colours)
+        return np.searchsorted(self._colours[0], np.arange(len(self.ends)) * len(self.client.colours[0]))
+
+    def _less_ends(self, numbers: np.ndarray, ends: np.ndarray, parts: np.ndarray) -> np.ndarray:
+        """Return ``numbers``, of which a batch has ``parts[b]`` to ``parts[b + 1]`` - 1, counted from ``ends[b]``."""
+        return numbers.astype(np.int32) - np.repeat(ends[:-1].astype(np.int32), np.diff(parts))
 
     def _matrix(
         self, indptr: np.ndarray, indices: np.ndarray, values: Tensor | None, shape: tuple[int, int]
@@ -167,6 +176,11 @@ class Several:
 
     def _tensor(self, values: np.ndarray) -> Tensor:
         return torch.from_numpy(values).to(self.place.device)
+
+
+def _starts(lengths: np.ndarray | list[int]) -> np.ndarray:
+    """Return where each of some runs of these lengths starts, and where the last ends, int64."""
+    return np.concatenate([[0], np.cumsum(lengths)])
 
 
 def _from(start: np.ndarray, low: int, high: int) -> np.ndarray:
