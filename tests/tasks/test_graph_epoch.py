@@ -35,7 +35,7 @@ def test_several_batches_are_the_single_ones(client: int, extra: bool) -> None:
     if extra:
         graphs = replace(graphs, extra=np.random.default_rng(0).random((len(graphs.start) - 1, 2)))
     block = GraphBlock([graphs], DOUBLE)
-    chosen = [own for own in np.split(np.random.default_rng(1).permutation(40), range(4, 40, 4))]
+    chosen = np.split(np.random.default_rng(1).permutation(40), range(4, 40, 4))
     assert len(chosen) == 10  # more than are made at once
     for ours, own in zip(block.batches([[own] for own in chosen]), chosen, strict=True):
         other = block.batch([own])
