@@ -56,8 +56,8 @@ class Several:
         """Yield A + I of each batch."""
         rows, nodes = self._nodes
         entries, of_graph = entries_of(self.client.entries, self.graphs)
-        first = (nodes[:-1] - np.repeat(self.node_ends[:-1], np.diff(self.ends))).astype(np.int32)
-        columns = self.client.within[entries] + np.repeat(first, np.diff(of_graph))
+        place = (nodes[:-1] - np.repeat(self.node_ends[:-1], np.diff(self.ends))).astype(np.int32)
+        columns = self.client.within[entries] + np.repeat(place, np.diff(of_graph))
         start, ends = _starts(self.client.degrees[rows]), of_graph[self.ends]
         for low, high, first, last in zip(self.node_ends[:-1], self.node_ends[1:], ends[:-1], ends[1:], strict=True):
             indptr, size = _from(start, low, high), int(high - low)
