@@ -14,6 +14,10 @@ from matplotlib.lines import Line2D
 from fedbench.configuration.table import Row, TableFile
 from fedbench.figures._scene import Scene
 from fedbench.figures._style import LineStyle, line_style
+from fedbench.stats.cells import Cell
+from fedbench.stats.curve import Curve, as_read, curve
+
+Places = Callable[[Cell, Curve], np.ndarray]
 
 WIDTH, HEIGHT = 2.1, 1.8
 LEGEND, AXIS_NAMES = 1.7, 0.5
@@ -77,6 +81,16 @@ def legend(figure: Figure, scene: Scene, chosen: Mapping[Row, LineStyle]) -> Non
 def handle(style: LineStyle, label: str) -> Line2D:
     """Return a legend entry."""
     return Line2D([], [], color=style.colour, linestyle=style.dashes, marker=style.marker, markersize=4, label=label)
+
+
+def draw_cell(panel: Axes, cell: Cell, scene: Scene, style: LineStyle, places: Places) -> None:
+    """Draw a cell's figure over its rounds, at ``places(cell, curve)`` [rounds]; of a single round a level."""
+    metric = scene.table.metric
+    found = as_read(curve(cell.records, metric.name, metric.split), metric)
+    if len(found.rounds) == 1:
+        draw_level(panel, scene.ends[cell.run], style)
+    else:
+        draw_line(panel, places(cell, found), metric.scale * found.values, style, scene.table.rows.index(cell.row))
 
 
 def draw_line(panel: Axes, x: np.ndarray, values: np.ndarray, style: LineStyle, place: int) -> None:

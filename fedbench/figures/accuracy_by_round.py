@@ -6,11 +6,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fedbench.figures._panels import draw_level, draw_line, frame_rows, legend, small_multiples, styles
+from fedbench.figures._panels import draw_cell, frame_rows, legend, small_multiples, styles
 from fedbench.figures._scene import Scene
-from fedbench.figures._style import LineStyle
-from fedbench.stats.cells import Cell
-from fedbench.stats.curve import as_read, curve
 
 TITLE = "Accuracy by round"
 CAPTION = (
@@ -28,7 +25,7 @@ def draw(scene: Scene) -> Figure:
 
     def panel(axes: Axes, dataset: str, partition: str) -> None:
         for cell in scene.cells_in(dataset, partition):
-            _draw(axes, cell, scene, chosen[cell.row])
+            draw_cell(axes, cell, scene, chosen[cell.row], lambda cell, found: np.array(found.rounds))
 
     figure = small_multiples(scene, panel)
     frame_rows(figure, scene)
@@ -36,13 +33,3 @@ def draw(scene: Scene) -> Figure:
     figure.supylabel(f"{scene.table.metric.name} ({scene.table.metric.unit})")
     legend(figure, scene, chosen)
     return figure
-
-
-def _draw(axes: Axes, cell: Cell, scene: Scene, style: LineStyle) -> None:
-    metric = scene.table.metric
-    found = as_read(curve(cell.records, metric.name, metric.split), metric)
-    if len(found.rounds) == 1:
-        draw_level(axes, scene.ends[cell.run], style)
-    else:
-        place = scene.table.rows.index(cell.row)
-        draw_line(axes, np.array(found.rounds), metric.scale * found.values, style, place)

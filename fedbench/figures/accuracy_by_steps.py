@@ -5,12 +5,9 @@ from __future__ import annotations
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fedbench.figures._panels import draw_level, draw_line, frame_rows, legend, small_multiples, styles
+from fedbench.figures._panels import draw_cell, frame_rows, legend, small_multiples, styles
 from fedbench.figures._scene import Scene
 from fedbench.figures._steps import steps_by_round
-from fedbench.figures._style import LineStyle
-from fedbench.stats.cells import Cell
-from fedbench.stats.curve import as_read, curve
 
 TITLE = "Accuracy against local steps"
 CAPTION = (
@@ -32,7 +29,7 @@ def draw(scene: Scene) -> Figure:
 
     def panel(axes: Axes, dataset: str, partition: str) -> None:
         for cell in scene.cells_in(dataset, partition):
-            _draw(axes, cell, scene, chosen[cell.row])
+            draw_cell(axes, cell, scene, chosen[cell.row], lambda cell, found: steps_by_round(scene, cell) / 1000)
 
     figure = small_multiples(scene, panel, sharex="none")
     frame_rows(figure, scene)
@@ -40,14 +37,3 @@ def draw(scene: Scene) -> Figure:
     figure.supylabel(f"{scene.table.metric.name} ({scene.table.metric.unit})")
     legend(figure, scene, chosen)
     return figure
-
-
-def _draw(axes: Axes, cell: Cell, scene: Scene, style: LineStyle) -> None:
-    metric = scene.table.metric
-    found = as_read(curve(cell.records, metric.name, metric.split), metric)
-    if len(found.rounds) == 1:
-        draw_level(axes, scene.ends[cell.run], style)
-    else:
-        place = scene.table.rows.index(cell.row)
-        steps = steps_by_round(scene, cell)
-        draw_line(axes, steps / 1000, metric.scale * found.values, style, place)

@@ -22,6 +22,7 @@ from fedbench.tasks.task import Place
 from tests.reference.match import series
 from tests.tasks.rec.test_rec_training import a_batch, training
 from tests.tasks.rec.toys import one_client, toy_rec
+from tests.tasks.rec.vectors_support import assert_loss_and_gradient
 
 DOUBLE, WIDTH, PHI = Place(torch.float64), 8, 6
 Tables = dict[str, Tensor]
@@ -79,18 +80,7 @@ def test_vectors_loss_and_gradient_are_those_of_the_formulas(backbone: str) -> N
     dense = DENSE[backbone](client.taken.toarray().astype(float), parameters)
     users, items = network.tables(parameters, block)
     assert torch.allclose(torch.cat([users[0], items[0]]), dense, atol=1e-6)
-    batch = a_batch(block, 30, RankingSettings(l2=0.2))
-    loss = batch.loss(network.forward(parameters, batch, None))[0]
-    user, item = batch.user_rows[batch.user], batch.item_rows[batch.item] + client.users
-    start = torch.cat([parameters[USERS][0], parameters[ITEMS][0]])
-    margin = (dense[user] * (dense[item[:, 0]] - dense[item[:, 1]])).sum(1)
-    squares = start[torch.cat([user, item.flatten()])].square().sum() / 30
-    expected = -torch.nn.functional.logsigmoid(margin).mean() + 0.1 * squares
-    assert loss.item() == pytest.approx(expected.item(), rel=1e-6)
-    found, wanted = (torch.autograd.grad(value, list(parameters.values())) for value in (loss, expected))
-    for name, ours, theirs in zip(parameters, found, wanted, strict=True):
-        assert torch.allclose(ours, theirs, atol=1e-5 * float(theirs.abs().max())), name
-        assert theirs.abs().max() > 0
+    assert_loss_and_gradient(network, parameters, block, dense)
 
 
 @pytest.mark.parametrize("backbone", DENSE)

@@ -10,7 +10,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from fedbench.configuration.protocol import RankingSettings
 from fedbench.engine.cohort import start_cohort
 from fedbench.engine.run import describe
 from fedbench.kernels.hypergraph import hypergraph_bases
@@ -20,8 +19,9 @@ from fedbench.models.vectors import ITEMS, USERS
 from fedbench.tasks.rec.block import RecBlock
 from fedbench.tasks.rec.task import NETWORKS
 from fedbench.tasks.task import Place
-from tests.tasks.rec.test_rec_training import a_batch, training
+from tests.tasks.rec.test_rec_training import training
 from tests.tasks.rec.toys import one_client, toy_rec
+from tests.tasks.rec.vectors_support import assert_loss_and_gradient
 
 DOUBLE, WIDTH, F_U, F_I = Place(torch.float64), 8, 7, 4
 CPU = torch.device("cpu")
@@ -85,23 +85,11 @@ def drawn(backbone: str, block: RecBlock, head: bool = False) -> tuple[Any, Tabl
 @pytest.mark.parametrize(("backbone", "head"), [("pinsage", False), ("pinsage", True), ("lcfn", False)])
 def test_vectors_loss_and_gradient_are_those_of_the_formulas(backbone: str, head: bool) -> None:
     block = RecBlock([toy_rec().client_data[1]], DOUBLE)
-    (client,) = block.clients
     network, parameters = drawn(backbone, block, head)
     users, items = network.tables(parameters, block)
     plain = PLAIN[backbone](block, parameters)
     assert torch.allclose(torch.cat([users[0], items[0]]), plain, atol=1e-6)
-    batch = a_batch(block, 30, RankingSettings(l2=0.2))
-    loss = batch.loss(network.forward(parameters, batch, None))[0]
-    user, item = batch.user_rows[batch.user], batch.item_rows[batch.item] + client.users
-    start = torch.cat([parameters[USERS][0], parameters[ITEMS][0]])
-    margin = (plain[user] * (plain[item[:, 0]] - plain[item[:, 1]])).sum(1)
-    squares = start[torch.cat([user, item.flatten()])].square().sum() / 30
-    expected = -torch.nn.functional.logsigmoid(margin).mean() + 0.1 * squares
-    assert loss.item() == pytest.approx(expected.item(), rel=1e-6)
-    found, wanted = (torch.autograd.grad(value, list(parameters.values())) for value in (loss, expected))
-    for name, ours, theirs in zip(parameters, found, wanted, strict=True):
-        assert torch.allclose(ours, theirs, atol=1e-5 * float(theirs.abs().max())), name
-        assert theirs.abs().max() > 0
+    assert_loss_and_gradient(network, parameters, block, plain)
 
 
 @pytest.mark.parametrize("backbone", PLAIN)
