@@ -24,12 +24,14 @@ Figures = dict[str, Any]
 
 def ranking(files: tuple[Path, Path]) -> Figures:
     """Rank all items for all users by random tables; then sort everything for some of them."""
+    from fedbench.kernels.allocator import keep_freed_memory
     from fedbench.models.ranking import InnerProduct
     from fedbench.tasks.rec.evaluation import rankings
     from fedbench.tasks.rec.task import TASK
     from fedbench.tasks.task import Place
 
     torch.set_num_threads(1)
+    keep_freed_memory()  # as a training job does
     problem = load_rec(*files)
     (client,) = problem.client_data
     random = np.random.default_rng(0)

@@ -14,6 +14,7 @@ from scipy import sparse
 from torch import Tensor
 
 from fedbench.kernels.low_pass import LowPass
+from fedbench.kernels.products import inner_products
 from fedbench.kernels.sparse import SparseMatrix
 
 T = TypeVar("T")
@@ -92,4 +93,4 @@ class InnerProduct:
 
     def scores(self, users: Tensor) -> Tensor:
         """Return the scores of all items, [len(users), items]."""
-        return self.users[users] @ self.items.T
+        return inner_products(self.users[users], self.items)
