@@ -8,6 +8,7 @@ from torch import Tensor
 _AT_ONCE = 1024  # columns: as a product of a few hundred rows, they stay in a core's cache while they are written
 
 
+@torch.no_grad()
 def inner_products(rows: Tensor, columns: Tensor) -> Tensor:
     """Return rows . columns', [n, m], for vectors ``rows`` [n, d] and ``columns`` [m, d]; no gradient.
 
