@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from benchmarks.measure import run_process
 from benchmarks.place import ROOT
-from fedbench.files import write_arrays
+from fedbench.files import sha256_of, write_arrays
 
 Arrays = dict[str, np.ndarray]
 
@@ -59,7 +59,8 @@ def write_problem(folder: Path, name: str, data: Arrays, partition: Arrays) -> P
     problem = Problem(folder / f"{name}.npz", folder / f"{name}-partition.npz")
     order = np.lexsort((partition["node"], partition["client"]))
     write_arrays(problem.dataset, data, _about(name, data))
-    write_arrays(problem.partition, {key: column[order] for key, column in partition.items()}, _cut(name, partition))
+    cut = _cut(name, partition, sha256_of(problem.dataset))
+    write_arrays(problem.partition, {key: column[order] for key, column in partition.items()}, cut)
     return problem
 
 
@@ -74,9 +75,9 @@ def _about(name: str, data: Arrays) -> dict[str, Any]:
     }
 
 
-def _cut(name: str, partition: Arrays) -> dict[str, Any]:
+def _cut(name: str, partition: Arrays, digest: str) -> dict[str, Any]:
     clients = int(partition["client"].max()) + 1
-    return {"dataset": name, "dataset_digest": "", "scheme": "file", "clients": clients, "seed": 0, "settings": {}}
+    return {"dataset": name, "dataset_digest": digest, "scheme": "file", "clients": clients, "seed": 0, "settings": {}}
 
 
 def synthetic(folder: Path, clients: int, nodes: int, *, features: int = 1433, classes: int = 7) -> Problem:

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -32,28 +32,34 @@ def parse(model: type[S], values: Mapping[str, Any], where: str) -> S:
     try:
         return model.model_validate(dict(values))
     except ValidationError as error:
-        faults = "; ".join(_describe(model, item) for item in error.errors())
+        faults = [(item, _model_at(model, item["loc"][:-1]) or model) for item in error.errors()]
+        models = dict.fromkeys(at for _, at in faults)
         raise ConfigurationError(
             f"read {where}",
-            found=faults,
-            allowed=f"keys of {model.__name__}: {', '.join(model.model_fields)}",
+            found="; ".join(_describe(item, at) for item, at in faults),
+            allowed="; ".join(f"keys of {at.__name__}: {', '.join(at.model_fields)}" for at in models),
             remedy=f"correct {where}",
         ) from error
 
 
-def _describe(model: type[BaseModel], item: Any) -> str:
+def _describe(item: Any, at: type[BaseModel]) -> str:
     path = ".".join(str(part) for part in item["loc"])
     if item["type"] == "extra_forbidden":
-        return f"unknown key '{path}'{nearest(str(item['loc'][-1]), _known(model, item['loc'][:-1]))}"
+        return f"unknown key '{path}'{nearest(str(item['loc'][-1]), at.model_fields)}"
     return f"{path}: {item['msg']}"
 
 
-def _known(model: Any, path: tuple[Any, ...]) -> list[str]:
-    """Return the field names of the model reached by following ``path`` through nested models."""
-    for part in path:
-        field = getattr(model, "model_fields", {}).get(part)
-        model = field.annotation if field else model
-    return list(getattr(model, "model_fields", {}))
+def _model_at(kind: Any, path: tuple[Any, ...]) -> type[BaseModel] | None:
+    """Return the model that ``path`` leads to, through models, mappings, sequences and fields that may be None."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        if not path:
+            return kind
+        field = kind.model_fields.get(path[0])
+        return _model_at(field.annotation, path[1:]) if field else None
+    container = get_origin(kind) in (dict, list, tuple)
+    inner = get_args(kind)[-1:] if get_origin(kind) is dict else get_args(kind)
+    found = (_model_at(each, path[1:] if container else path) for each in inner)
+    return next((model for model in found if model), None)
 
 
 def read_yaml(path: Path) -> dict[str, Any]:

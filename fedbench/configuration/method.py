@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import Field
 
+from fedbench.configuration.protocol import TaskName
 from fedbench.errors import ConfigurationError, nearest
 from fedbench.settings import Settings, parse, read_yaml
 
@@ -27,6 +28,9 @@ class MethodFile(Settings):
     """``configs/methods/<name>.yaml``."""
 
     label: str
+    tasks: tuple[TaskName, ...] = Field(
+        ("node", "graph", "rec"), min_length=1, description="what the method is for; elsewhere it fails, or is another"
+    )
     variants: dict[str, Variant] = {"default": Variant()}
 
 
@@ -36,6 +40,22 @@ def load_method_file(name: str, configs: Path) -> MethodFile:
     if not path.exists():
         return MethodFile(label=name)
     return parse(MethodFile, read_yaml(path), str(path))
+
+
+def require_task(name: str, task: str, configs: Path) -> None:
+    """Check that a method is for a task.
+
+    Raises:
+        ConfigurationError: it isn't.
+    """
+    tasks = load_method_file(name, configs).tasks
+    if task not in tasks:
+        raise ConfigurationError(
+            f"method '{name}' for the task '{task}'",
+            found="a method that is not for it",
+            allowed=f"protocols of the task {' or '.join(tasks)}",
+            remedy=f"choose another protocol or method; if the method can do it, say so in configs/methods/{name}.yaml",
+        )
 
 
 def variant_of(name: str, variant: str, configs: Path) -> Variant:

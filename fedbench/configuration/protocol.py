@@ -12,6 +12,8 @@ from fedbench.configuration.backbones import LCFNSettings, PinSageSettings
 from fedbench.configuration.merge import merged
 from fedbench.settings import Settings, parse, read_yaml
 
+TaskName = Literal["node", "graph", "rec"]
+
 
 class EmbeddingSettings(Settings):
     """Tables of user and item vectors, recommendation only; their width is the model's."""
@@ -78,7 +80,7 @@ TASK_BACKBONES = {
 class TrainingSettings(Settings):
     """One cell's schedule, optimiser, and how its accuracy is read off."""
 
-    task: Literal["node", "graph", "rec"] = "node"
+    task: TaskName = "node"
     rounds: int = Field(100, ge=1)
     local_epochs: int = Field(1, ge=1)
     batch_size: int | None = Field(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 from fedbench.configuration.method import variant_of
 from fedbench.configuration.protocol import TrainingSettings, load_protocol, training_for
+from fedbench.errors import ConfigurationError
 from fedbench.settings import Settings
 
 
@@ -49,9 +51,21 @@ def resolve(name: RunName, configs: Path) -> RunSettings:
 
 
 def seed_block(text: str) -> tuple[int, ...]:
-    """Parse a block of seeds: ``"0-2"`` is (0, 1, 2), ``"4-4"`` is (4,)."""
-    first, last = (int(part) for part in text.split("-"))
-    return tuple(range(first, last + 1))
+    """Parse a block of seeds: ``"0-2"`` is (0, 1, 2), ``"4-4"`` is (4,).
+
+    Raises:
+        ConfigurationError: it is no block, or ends before it starts.
+    """
+    ends = re.fullmatch(r"(\d+)-(\d+)", text)
+    seeds = tuple(range(int(ends[1]), int(ends[2]) + 1)) if ends else ()
+    if not seeds:
+        raise ConfigurationError(
+            "a block of seeds",
+            found=f"'{text}'",
+            allowed="the first and the last, as in '0-2' for 0, 1 and 2, or '4-4' for 4 alone",
+            remedy="correct --seeds",
+        )
+    return seeds
 
 
 def block_name(seeds: tuple[int, ...]) -> str:

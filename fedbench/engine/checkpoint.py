@@ -73,7 +73,8 @@ class Checkpoints:
                 live.copy_(torch.from_numpy(arrays[name]))
         for number, pack in enumerate(running.cohort.packs):
             pack.optimiser.restore(_below(f"optimiser/{number}/", arrays))
-        running.memory = rebuilt(running.memory, _below("memory/", arrays), meta["memory"])
+        memory, device = _below("memory/", arrays), running.cohort.cell.device
+        running.memory = rebuilt(running.memory, memory, meta["memory"], device)
         _restore_outcome(running.outcome, arrays, meta)
         self._clock = Elapsed(meta["wall_seconds"], meta["cpu_seconds"])
         running.outcome.earlier_seconds = (meta["wall_seconds"], meta["cpu_seconds"])

@@ -13,15 +13,17 @@ from typing import Any
 import pyarrow as pa
 import torch
 
-from fedbench.configuration.method import label_of
+from fedbench.configuration.method import label_of, require_task
 from fedbench.configuration.run import RunName, RunSettings, resolve
 from fedbench.engine.progress import log_progress
 from fedbench.engine.resume import FinishedSeeds
 from fedbench.engine.run import Outcome, run
-from fedbench.files import sha256_of
+from fedbench.errors import DataError
+from fedbench.files import read_arrays, sha256_of
 from fedbench.kernels.allocator import keep_freed_memory
 from fedbench.methods.base import Method
 from fedbench.methods.registry import build, require_method
+from fedbench.partition.name import PartitionName
 from fedbench.provenance import code_digest, versions
 from fedbench.records.schema import Digests, RunHeader, SeedCost
 from fedbench.records.store import Record, table_of, write_record
@@ -63,10 +65,11 @@ def train(job: Job) -> Record:
     use_one_thread()
     require_method(job.name.method)
     settings = resolve(job.name, job.configs)
+    require_task(job.name.method, settings.training.task, job.configs)
+    require_named(job)
     method = build(job.name.method, settings.method, settings.training)
+    finished = FinishedSeeds(job.state, digests_of(job, settings), job.device)
     problem = task_named(settings.training.task).load(job.dataset_file, job.partition_file)
-    digests = digests_of(job, settings)
-    finished = FinishedSeeds(job.state, digests, job.device)
     startup = time.process_time()
     for seeds in _waiting(job, finished, problem):
         started = time.perf_counter(), time.process_time()
@@ -83,7 +86,24 @@ def train_to(job: Job, out: Path) -> None:
     """Train a job, write its record to ``out``, and forget the finished seeds kept for a second attempt."""
     record = train(job)
     write_record(out, record)
-    FinishedSeeds(job.state, record.header.digests, job.device).forget()
+    FinishedSeeds(job.state, record.header.digests, job.device).forget(job.seeds)
+
+
+def require_named(job: Job) -> None:
+    """Refuse a partition file that is another than the job's name says: its record would lie.
+
+    Raises:
+        DataError: names both.
+    """
+    _, cut = read_arrays(job.partition_file)
+    found = cut["dataset"], str(PartitionName(cut["scheme"], cut["clients"], cut["seed"]))
+    if found != (job.name.dataset, job.name.partition):
+        raise DataError(
+            f"train on {job.name.dataset}/{job.name.partition}",
+            found=f"{job.partition_file} is {'/'.join(found)}",
+            allowed="the partition that the record will name",
+            remedy="correct --dataset and --partition, or give the other file",
+        )
 
 
 def use_one_thread() -> None:
@@ -161,7 +181,7 @@ def assemble(
         label=label_of(job.name.method, job.name.variant, job.configs),
         seeds=job.seeds,
         settings=settings.model_dump(mode="json"),
-        digests=digests_of(job, settings),
+        digests=finished.digests,
         versions=versions(),
         device=device_name(job.device),
         peak_memory_mb=round(peak_memory_mb(), 1),

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
+import torch
 from torch import Tensor
 
 
@@ -50,18 +51,27 @@ def _item(value: Any, path: str, tensors: dict[str, Tensor]) -> Any:
     return _plain(value, path, tensors)
 
 
-def rebuilt(fresh: Any, tensors: dict[str, Tensor], plain: Any) -> Any:
-    """Return the memory that `leaves` described; ``fresh`` is the one of a new start."""
+def rebuilt(fresh: Any, tensors: dict[str, Tensor], plain: Any, device: torch.device) -> Any:
+    """Return the memory that `leaves` described.
+
+    Args:
+        fresh: the memory of a new start; its tensors say where theirs go.
+        tensors: by path.
+        plain: everything else.
+        device: where tensors go that a new start doesn't have.
+    """
     ((kind, content),) = plain.items()
     if kind == "tensor":
-        return tensors[content].to(fresh.device) if isinstance(fresh, Tensor) else tensors[content]
+        return tensors[content].to(fresh.device if isinstance(fresh, Tensor) else device)
     if kind == "value":
         return content
     if kind == "dict":
-        return {key: rebuilt(_of(fresh, key), tensors, inner) for key, inner in content}
+        return {key: rebuilt(_of(fresh, key), tensors, inner, device) for key, inner in content}
     if kind == "list":
-        return [rebuilt(None, tensors, inner) for inner in content]
-    return replace(fresh, **{name: rebuilt(getattr(fresh, name), tensors, inner) for name, inner in content.items()})
+        return [rebuilt(None, tensors, inner, device) for inner in content]
+    return replace(
+        fresh, **{name: rebuilt(getattr(fresh, name), tensors, inner, device) for name, inner in content.items()}
+    )
 
 
 def _of(fresh: Any, key: str) -> Any:

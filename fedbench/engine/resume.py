@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import shutil
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -66,11 +66,21 @@ class FinishedSeeds:
         home = self._home()
         return Checkpoints(home / f"seeds-{'-'.join(map(str, seeds))}.checkpoint.npz") if home else None
 
-    def forget(self) -> None:
-        """Remove what is on disk: the record has been written."""
-        folder = self._home()
-        if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
+    def forget(self, seeds: tuple[int, ...]) -> None:
+        """Remove what a job left on disk: its record has been written. Another job's seeds of the same run stay."""
+        for seed in seeds:
+            self._forget(seed)
+        for computed in (seeds, *((seed,) for seed in seeds)):
+            if checkpoints := self.checkpoints(computed):
+                checkpoints.forget()
+        if folder := self._home():
+            with suppress(OSError):  # another job's are in it
+                folder.rmdir()
+
+    def _forget(self, seed: int) -> None:
+        if path := self._path(seed):
+            path.with_suffix(".json").unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
 
     def _path(self, seed: int) -> Path | None:
         folder = self._home()

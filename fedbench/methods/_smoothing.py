@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from fedbench.kernels.sparse import SparseMatrix, sparse_matrix
+from fedbench.methods.exchange import REMADE
 from fedbench.tasks.node.arrays import ClientGraph, normalised_adjacency, offsets
 from fedbench.tasks.node.block import NodeBlock
 
@@ -34,9 +35,9 @@ class Neighbours:
 class Neighbourhoods:
     """The clients' graphs, a list a seed; a pack's `Neighbours` are made when first asked for and kept."""
 
-    graphs: Sequence[Sequence[ClientGraph]]
+    graphs: Sequence[Sequence[ClientGraph]] = field(metadata=REMADE)
     self_loops: bool
-    made: dict[range, Neighbours] = field(default_factory=dict)
+    made: dict[range, Neighbours] = field(default_factory=dict, metadata=REMADE)
 
     def of(self, clients: range, block: NodeBlock) -> Neighbours:
         """Return the neighbours of a pack's clients, all seeds, in the layout of ``block``."""

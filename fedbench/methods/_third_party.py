@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from fedbench.methods._expansion import ExpandedGraph
-from fedbench.methods.exchange import Cell
+from fedbench.methods.exchange import REMADE, Cell
 from fedbench.models.gnn import GNN
 from fedbench.models.network import GraphBlock
 from fedbench.models.parameters import Parameters
@@ -63,7 +63,7 @@ class ThirdParty:
     ``held`` as [S, K * b, width]. ``round`` from 1; ``steps``: local steps of the round so far, one count a client.
     """
 
-    seeds: tuple[int, ...]
+    seeds: tuple[int, ...] = field(metadata=REMADE)
     held: list[Tensor]
     sent: Tensor
     is_sent: Tensor

@@ -11,19 +11,16 @@ from benchmarks.gowalla_job import agreement
 from benchmarks.graphs import Problem
 from benchmarks.rec_training import Ours, Theirs, apart, as_csr, joint_adjacency, pyg_light_gcn, written_lgcn
 from fedbench.configuration.protocol import TrainingSettings
-from fedbench.datasets.rec.store import write_rec_dataset
 from fedbench.models.ranking import InnerProduct
-from fedbench.partition.rec.store import write_rec_partition
 from fedbench.tasks.rec.evaluation import rankings
-from tests.tasks.rec.toys import toy_rec
+from tests.tasks.rec.toys import toy_rec, write_problem
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Problem:
     folder: Path = tmp_path_factory.mktemp("toy")
     problem, paths = toy_rec(), Problem(folder / "toy.npz", folder / "parts.npz")
-    write_rec_dataset(paths.dataset, problem.dataset)
-    write_rec_partition(paths.partition, problem.partition)
+    write_problem(problem, paths.dataset, paths.partition)
     return paths
 
 

@@ -22,7 +22,7 @@ from tests.toys import toy_problem
 
 PLACE = Place()
 PROBLEMS: dict[str, Any] = {"node": toy_problem, "graph": toy_graphs}
-WITHOUT = {"gcfl", "gcfl_plus", "fedgnn", "fedgta"}
+WITHOUT = {"gcfl", "gcfl_plus"}
 """Methods whose memory holds more than tensors and numbers: a killed run of theirs starts again."""
 
 
@@ -117,8 +117,15 @@ class Memory:
 
 def test_a_memory_comes_back_with_what_it_had_learnt() -> None:
     tensors, plain = leaves(Memory({"w": torch.ones(2)}, Inner([0.5, 1.0]), 7))
-    found = rebuilt(Memory({}, Inner([])), tensors, plain)
+    found = rebuilt(Memory({}, Inner([])), tensors, plain, torch.device("cpu"))
     assert (found.inner, found.round, found.model["w"].tolist()) == (Inner([0.5, 1.0]), 7, [1.0, 1.0])
+
+
+def test_tensors_that_a_new_start_lacks_go_where_the_run_is() -> None:
+    tensors, plain = leaves(Memory({"w": torch.ones(2)}, Inner([])))
+    assert rebuilt(Memory({}, Inner([])), tensors, plain, torch.device("meta")).model["w"].device.type == "meta"
+    started = Memory({"w": torch.zeros(2)}, Inner([]))
+    assert rebuilt(started, tensors, plain, torch.device("meta")).model["w"].device.type == "cpu"
 
 
 @pytest.mark.parametrize("held", [{1: 2}, (1,), object(), [Inner([])]])

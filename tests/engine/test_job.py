@@ -10,6 +10,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from fedbench.engine import job as jobs
 from fedbench.engine.job import Job, train, train_to
 from fedbench.engine.resume import FinishedSeeds
 from fedbench.errors import ConfigurationError, DataError, TrainingError
-from fedbench.files import write_arrays
+from fedbench.files import sha256_of, write_arrays
 from fedbench.records.store import read_record
 from tests.tasks.toy_graphs import toy_graphs
 from tests.toys import toy_problem
@@ -34,8 +35,13 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
     problem = toy_problem()
     dataset, partition = tmp_path / "toy.npz", tmp_path / "toy-3.npz"
     write_arrays(dataset, dict(problem.data), {"dataset": "toy", "classes": 4})
-    write_arrays(partition, dict(problem.partition), {"dataset": "toy", "clients": 3})
+    write_arrays(partition, dict(problem.partition), cut_of(dataset))
     return dataset, partition
+
+
+def cut_of(dataset: Path) -> dict[str, Any]:
+    """Return the description of the toy's partition."""
+    return {"dataset": "toy", "dataset_digest": sha256_of(dataset), "scheme": "toy", "clients": 3, "seed": 0}
 
 
 def job_of(files: tuple[Path, Path], seeds: tuple[int, ...] = (0, 1), state: Path | None = None, **name: str) -> Job:
@@ -89,6 +95,25 @@ def test_finished_seeds_survive_a_failure_and_are_not_trained_again(
     assert not any(state.iterdir())
     monkeypatch.setattr(jobs, "run", run)
     assert read_record(out).table.equals(train(job_of(files, (0, 1, 2))).table)
+
+
+def test_a_finished_job_leaves_another_jobs_seeds_of_the_same_run(
+    files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state, run = tmp_path / "state", jobs.run
+
+    def failing(method, problem, seeds, *rest):  # type: ignore[no-untyped-def]
+        if seeds == (3,):
+            raise TrainingError("stopped here")
+        return run(method, problem, seeds, *rest)
+
+    monkeypatch.setattr(jobs, "run", failing)
+    with pytest.raises(TrainingError):
+        train_to(job_of(files, (2, 3), state), tmp_path / "seeds-2-3.parquet")
+    left = sorted(state.rglob("*.*"))
+    train_to(job_of(files, (0, 1), state), tmp_path / "seeds-0-1.parquet")
+    assert sorted(state.rglob("*.*")) == left
+    assert [path.name for path in left] == ["seed-2.json", "seed-2.parquet"]
 
 
 def test_a_gpu_takes_all_seeds_at_once_if_the_clients_have_the_same_widths(files: tuple[Path, Path]) -> None:
@@ -157,11 +182,29 @@ def test_unknown_names_suggest_the_nearest(files: tuple[Path, Path], change: dic
         train(job_of(files, **change))
 
 
-def test_a_partition_of_another_data_set_is_refused(files: tuple[Path, Path]) -> None:
-    arrays = dict(toy_problem().partition)
-    write_arrays(files[1], arrays, {"dataset": "other", "clients": 3})
-    with pytest.raises(DataError, match="a partition of 'other'"):
+def test_a_partition_of_another_file_of_the_same_data_set_is_refused(files: tuple[Path, Path]) -> None:
+    data = dict(toy_problem().data)
+    write_arrays(files[0], data | {"x_data": 2 * data["x_data"]}, {"dataset": "toy", "classes": 4})
+    with pytest.raises(DataError, match="one of 'toy' for the task 'node', of a file with sha256"):
         train(job_of(files))
+
+
+def test_a_partition_for_another_task_is_refused(files: tuple[Path, Path]) -> None:
+    write_arrays(files[1], dict(toy_problem().partition), cut_of(files[0]) | {"task": "rec"})
+    with pytest.raises(DataError, match="for the task 'rec'"):
+        train(job_of(files))
+
+
+@pytest.mark.parametrize("name", [{"dataset": "cora"}, {"partition": "toy-4"}, {"partition": "toy-3-s1"}])
+def test_files_of_another_name_than_the_records_are_refused(files: tuple[Path, Path], name: dict[str, str]) -> None:
+    with pytest.raises(DataError, match=r"toy-3\.npz is toy/toy-3"):
+        train(job_of(files, **name))
+
+
+@pytest.mark.parametrize(("method", "task"), [("fedstar", "graph"), ("gfcf", "rec")])
+def test_a_method_for_another_task_is_refused(files: tuple[Path, Path], method: str, task: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"protocols of the task {task}"):
+        train(job_of(files, method=method, variant="default"))
 
 
 def test_a_truncated_partition_is_refused(files: tuple[Path, Path]) -> None:

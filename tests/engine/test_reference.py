@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 import torch
 
+from fedbench.configuration.method import load_method_file
 from fedbench.methods.base import Method
 from fedbench.methods.registry import method_names
 from fedbench.tasks.task import Place
-from tests.reference.match import SMALL, cases, method_of, run_plain, run_suite, series
-from tests.reference.plans import plan_names
+from tests.reference.match import CONFIGS, SMALL, cases, method_of, run_plain, run_suite, series
+from tests.reference.plans import plan_names, tasks_of
 from tests.tasks.toy_graphs import toy_graphs
 from tests.toys import toy_problem
 
@@ -85,3 +86,10 @@ def test_gradient_descent_as_optimiser() -> None:
 def test_a_convolution_as_readout() -> None:
     training = NODE | {"model": {"layers": 2, "width": 8, "dropout": 0.5, "readout": "convolution"}}
     compare(method_of("fedavg", "default", training), "fedavg", DOUBLE, 1e-9)
+
+
+@pytest.mark.parametrize("name", sorted(set(method_names()) & plan_names()))
+def test_a_method_is_for_the_tasks_in_which_it_was_compared(name: str) -> None:
+    told = load_method_file(name, CONFIGS).tasks
+    compared = set(tasks_of(name)) | ({"rec"} & set(told) if name in ("fedavg", "local", "centralised") else set())
+    assert set(told) == compared  # LightGCN with these three: tests/tasks/rec/test_rec_training.py

@@ -1,13 +1,10 @@
 """Figures: what is drawn where, the same bytes twice, and errors that help."""
 
-from dataclasses import replace
-
 import matplotlib as mpl
 import numpy as np
 import pytest
 
 from fedbench.configuration.suite import load_suite
-from fedbench.datasets.rec.store import write_rec_dataset
 from fedbench.figures import _panels, accuracy_by_bytes, accuracy_by_round, accuracy_by_seconds, bars, spectra
 from fedbench.figures._catalogue import figure_named, figure_names
 from fedbench.figures._members import members_of
@@ -16,11 +13,10 @@ from fedbench.figures._style import line_style
 from fedbench.figures.label_skew import class_shares
 from fedbench.figures.partition_sizes import counts_by_split
 from fedbench.files import write_arrays
-from fedbench.partition.rec.store import write_rec_partition
 from fedbench.records.pack import open_records
 from fedbench.stats.cells import table_named
 from tests.records.support import TABLE, costs, flat, full_disk
-from tests.tasks.rec.toys import toy_rec
+from tests.tasks.rec.toys import toy_rec, write_problem
 
 PLAIN = ["accuracy-by-bytes", "accuracy-by-round", "accuracy-by-seconds", "label-skew", "partition-sizes"]
 OF_KINDS = {"accuracy-by-steps": "clients", "client-accuracy": "clients"}
@@ -184,9 +180,8 @@ def test_bars_need_further_figures(world, capsys):
 
 def test_spectra_are_those_of_the_dense_laplacians(world):
     problem = toy_rec(users=20, items=30, clients=2)
-    write_rec_dataset(world.results / "datasets" / "toy.npz", problem.dataset)
-    meta = {**problem.partition.meta, "group": ["large", "small"]}
-    write_rec_partition(world.results / "partitions/toy/co-cluster-2.npz", replace(problem.partition, meta=meta))
+    files = world.results / "datasets" / "toy.npz", world.results / "partitions/toy/co-cluster-2.npz"
+    write_problem(problem, *files, group=["large", "small"])
     found = spectra.spectra_of(scene_of(world), "toy", "co-cluster-2", 6)
     for client, (group, values) in zip(problem.client_data, found, strict=True):
         taken = client.taken.toarray()

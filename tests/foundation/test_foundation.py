@@ -25,12 +25,31 @@ class Inner(Settings):
 
 class Outer(Settings):
     inner: Inner = Inner()
+    maybe: Inner | None = None
+    named: dict[str, Inner] = {}
+    listed: tuple[Inner, ...] = ()
     rounds: int = 1
 
 
-def test_unknown_keys_name_the_nearest_at_any_depth() -> None:
-    with pytest.raises(ConfigurationError, match=r"unknown key 'inner\.widht' \(did you mean 'width'"):
-        parse(Outer, {"inner": {"widht": 4}}, "somewhere.yaml")
+@pytest.mark.parametrize(
+    ("values", "path"),
+    [
+        ({"inner": {"widht": 4}}, "inner.widht"),
+        ({"maybe": {"widht": 4}}, "maybe.widht"),
+        ({"named": {"rounds": {"widht": 4}}}, "named.rounds.widht"),
+        ({"listed": [{}, {"widht": 4}]}, "listed.1.widht"),
+    ],
+)
+def test_unknown_keys_name_the_nearest_at_any_depth(values: dict[str, object], path: str) -> None:
+    with pytest.raises(ConfigurationError) as error:
+        parse(Outer, values, "somewhere.yaml")
+    assert f"unknown key '{path}' (did you mean 'width'?)" in str(error.value)
+    assert "keys of Inner: width" in str(error.value)
+    with pytest.raises(ConfigurationError, match="did you mean 'rounds'"):
+        parse(Outer, {"round": 4}, "somewhere.yaml")
+
+
+def test_wrong_values_name_their_file() -> None:
     with pytest.raises(ConfigurationError, match=r"somewhere\.yaml"):
         parse(Outer, {"rounds": "many"}, "somewhere.yaml")
 
@@ -121,6 +140,12 @@ def test_merge_is_deep_and_leaves_its_inputs() -> None:
 def test_seed_blocks_round_trip(first: int, more: int) -> None:
     block = tuple(range(first, first + more + 1))
     assert seed_block(block_name(block)) == block
+
+
+@pytest.mark.parametrize("text", ["3", "5-2", "0-", "a-b", "0-2-4"])
+def test_what_is_no_block_of_seeds_is_refused(text: str) -> None:
+    with pytest.raises(ConfigurationError, match="as in '0-2'"):
+        seed_block(text)
 
 
 def test_digest_does_not_depend_on_key_order() -> None:

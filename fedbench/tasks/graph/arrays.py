@@ -12,6 +12,7 @@ import numpy as np
 
 from fedbench.errors import DataError
 from fedbench.files import read_arrays
+from fedbench.tasks.files import require_same_dataset
 from fedbench.tasks.graph.colours import Rows, distinct, entries_of, summed_rows
 from fedbench.tasks.task import Shape
 
@@ -191,13 +192,7 @@ def load_graphs(dataset_file: Path, partition_file: Path) -> GraphProblem:
     Raises:
         DataError: a file is missing or damaged, or the partition was made from another data set.
     """
-    data, about = read_arrays(dataset_file)
+    data, _ = read_arrays(dataset_file)
     partition, cut = read_arrays(partition_file)
-    if about["dataset"] != cut["dataset"] or cut.get("task") != "graph":
-        raise DataError(
-            f"use the partition {partition_file}",
-            found=f"a partition of '{cut['dataset']}' for the task '{cut.get('task', 'node')}'",
-            allowed=f"one of '{about['dataset']}' for the task 'graph'",
-            remedy="make the partition of this data set",
-        )
+    require_same_dataset(cut, partition_file, dataset_file, "graph")
     return GraphProblem(data, partition, cut)

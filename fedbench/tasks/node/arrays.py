@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from fedbench.errors import DataError
 from fedbench.files import read_arrays
+from fedbench.tasks.files import require_same_dataset
 from fedbench.tasks.task import Shape
 
 SPLIT_CODES = {"train": 0, "val": 1, "test": 2, "unused": 3}
@@ -179,15 +179,5 @@ def load_problem(dataset_file: Path, partition_file: Path) -> NodeProblem:
     """
     data, about = read_arrays(dataset_file)
     partition, cut = read_arrays(partition_file)
-    _require_same_dataset(about, cut, partition_file)
+    require_same_dataset(cut, partition_file, dataset_file, "node")
     return NodeProblem(data, partition, int(cut["clients"]), int(about["classes"]))
-
-
-def _require_same_dataset(about: Mapping[str, Any], cut: Mapping[str, Any], partition_file: Path) -> None:
-    if about["dataset"] != cut["dataset"]:
-        raise DataError(
-            f"use the partition {partition_file}",
-            found=f"a partition of '{cut['dataset']}'",
-            allowed=f"one of '{about['dataset']}'",
-            remedy="make the partition of this data set",
-        )

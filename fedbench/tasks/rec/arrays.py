@@ -11,9 +11,9 @@ from scipy import sparse
 
 from fedbench.datasets.rec.raw import TEST, TRAIN, VAL
 from fedbench.datasets.rec.store import RecDataset, read_rec_dataset
-from fedbench.errors import DataError
 from fedbench.partition.rec.store import RecPartition, read_rec_partition
 from fedbench.partition.rec.view import client_pairs
+from fedbench.tasks.files import require_same_dataset
 from fedbench.tasks.rec.negatives import Negatives
 from fedbench.tasks.rec.query import Query, query_of
 from fedbench.tasks.task import Shape
@@ -162,11 +162,5 @@ def load_rec(dataset_file: Path, partition_file: Path) -> RecProblem:
         DataError: a file is missing or damaged, or the partition was made from another data set.
     """
     dataset, partition = read_rec_dataset(dataset_file), read_rec_partition(partition_file)
-    if dataset.name != partition.meta["dataset"]:
-        raise DataError(
-            f"use the partition {partition_file}",
-            found=f"a partition of '{partition.meta['dataset']}'",
-            allowed=f"one of '{dataset.name}'",
-            remedy="make the partition of this data set",
-        )
+    require_same_dataset(partition.meta, partition_file, dataset_file, "rec")
     return RecProblem(dataset, partition)

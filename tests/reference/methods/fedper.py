@@ -5,8 +5,6 @@ from __future__ import annotations
 from tests.reference.methods.fedavg import weighted
 from tests.reference.plans import Plan, Settings, Shape, everything, plain
 
-TASKS = ("node", "graph")
-
 
 def plan(settings: Settings, shape: Shape) -> Plan:
     return Plan(plain, lambda name: everything(name) and "readout" not in name, combine_seen=weighted(settings))

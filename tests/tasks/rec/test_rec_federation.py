@@ -101,8 +101,8 @@ def test_a_filter_beats_popularity_on_every_client(four_clients: tuple[Path, Pat
 def test_a_partition_of_another_data_set_is_refused(four_clients: tuple[Path, Path], tmp_path: Path) -> None:
     problem = load_rec(*four_clients)
     arrays = {name: getattr(problem.partition, name) for name in ("client", "user", "item_client", "item")}
-    write_arrays(tmp_path / "p.npz", arrays, problem.partition.meta | {"dataset": "other"})
-    with pytest.raises(DataError, match="a partition of 'other'"):
+    write_arrays(tmp_path / "p.npz", arrays, problem.partition.meta | {"dataset_digest": "0" * 64})
+    with pytest.raises(DataError, match="for the task 'rec', of a file with sha256 0000"):
         load_rec(four_clients[0], tmp_path / "p.npz")
 
 

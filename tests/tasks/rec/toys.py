@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 
-from fedbench.datasets.rec.store import RecDataset
-from fedbench.partition.rec.store import RecPartition
+from fedbench.datasets.rec.store import RecDataset, write_rec_dataset
+from fedbench.files import sha256_of
+from fedbench.partition.rec.store import RecPartition, write_rec_partition
 from fedbench.tasks.rec.arrays import ClientPairs, RecProblem
 
 
@@ -23,6 +28,13 @@ def toy_rec(users: int = 90, items: int = 180, clients: int = 3, shared: int = 1
     item_client, item = np.array(held).T
     about = {"dataset": "toy", "task": "rec", "clients": clients}
     return RecProblem(dataset, RecPartition(user % clients, user, item_client, item, about))
+
+
+def write_problem(problem: RecProblem, dataset: Path, partition: Path, **about: Any) -> None:
+    """Write both files; ``about`` is added to the partition's description."""
+    write_rec_dataset(dataset, problem.dataset)
+    meta = problem.partition.meta | {"dataset_digest": sha256_of(dataset)} | about
+    write_rec_partition(partition, replace(problem.partition, meta=meta))
 
 
 def one_client(pairs: np.ndarray, users: int, items: int, split: np.ndarray | None = None) -> ClientPairs:
