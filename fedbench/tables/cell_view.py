@@ -16,19 +16,19 @@ Figures = dict[str, Any]
 FIRST = {figures[0] for figures in OVER_CLIENTS.values()}
 
 
-def cell_view(row: Figures, unit: Unit, mark: str, table: TableFile) -> CellView:
-    """Return the printed cell of a row of the tidy frame."""
+def cell_view(row: Figures, unit: Unit, mark: str, table: TableFile, usual_seeds: int) -> CellView:
+    """Return the printed cell of a row of the tidy frame; it states its seeds where they aren't the usual number."""
     was_judged = row["verdict"] not in (NOT_PUBLISHED, NOT_RUN)
     given = pd.notna(row["published_mean"])
     return CellView(
         value=NOT_RUN if row["verdict"] == NOT_RUN else _text(row["mean"], unit) or "--",
-        spread=_deviation(row["std"], unit) if unit.spread and not _single(row) else "",
+        spread=_deviation(row["std"], unit) if unit.spread and not _single(row, usual_seeds) else "",
         mark=mark,
         published=_text(row["published_mean"], unit) if given else "",
         published_spread=_deviation(row["published_std"], unit) if given else "",
         verdict=row["verdict"] if was_judged else "",
         stale=bool(row["stale"]),
-        lines=_lines(row, unit),
+        lines=(*_lines(row, unit), *_seeds(row, usual_seeds)),
         also=lettered(row.get("also_published", ""), table),
         source=lettered(f"({row['published_source']})", table) if row.get("published_source") else "",
     )
@@ -52,7 +52,8 @@ def _lines(row: Figures, unit: Unit) -> tuple[tuple[str, str], ...]:
 
 
 def _partitions(row: Figures, unit: Unit) -> str:
-    return f"{_text(row['partition_mean'], unit)} ± {_deviation(row['partition_std'], unit)} ({row['partitions_n']})"
+    deviation = _deviation(row["partition_std"], unit)
+    return f"{_text(row['partition_mean'], unit)}{f' ± {deviation}' if deviation else ''} ({row['partitions_n']})"
 
 
 def _interval(row: Figures, unit: Unit) -> str:
@@ -63,13 +64,18 @@ def _wins(row: Figures, unit: Unit) -> str:
     return f"{int(row['wins'])}/{row['n_seeds']}"
 
 
-def _single(row: Figures) -> bool:
-    """Tell whether a table that states each cell's seeds has one here: its spread of 0 would say nothing."""
-    return pd.notna(row.get("mode")) and row["n_seeds"] == 1
+def _states_seeds(row: Figures, usual_seeds: int) -> bool:
+    """Tell whether a cell says how many seeds it has; in tables over clients, whose settings cost unequally, all do."""
+    return row["n_seeds"] > 0 and (pd.notna(row.get("mode")) or row["n_seeds"] != usual_seeds)
 
 
-def _seeds(row: Figures, unit: Unit) -> str:
-    return str(row["n_seeds"])
+def _single(row: Figures, usual_seeds: int) -> bool:
+    """Tell whether a cell says that it has one seed: its spread of 0 would say nothing."""
+    return row["n_seeds"] == 1 and _states_seeds(row, usual_seeds)
+
+
+def _seeds(row: Figures, usual_seeds: int) -> tuple[tuple[str, str], ...]:
+    return (("seeds", str(row["n_seeds"])),) if _states_seeds(row, usual_seeds) else ()
 
 
 def _departed(row: Figures, unit: Unit) -> str:
@@ -83,7 +89,6 @@ LINES = {
     "partitions": ("partition_mean", _partitions),
     "95 % interval": ("low", _interval),
     "better": ("wins", _wins),
-    "seeds": ("mode", _seeds),
     "w departed from uniform": ("weights_departed", _departed),
 }
 

@@ -94,12 +94,13 @@ def judged(ours: Summary | None, theirs: Sequence[Figure], was_run: bool, table:
 
 
 def beside_partitions(row: dict[str, Any], spread: Summary | None) -> dict[str, Any]:
-    """Return the row with mean and deviation over partitions, and what they add to its verdict."""
+    """Return the row with mean and deviation (of more than one) over partitions, and what they add to its verdict."""
     over = Summary(rounded(spread.mean), rounded(spread.std), spread.n) if spread else Summary(math.nan, math.nan, 0)
+    deviation = over.std if over.n > 1 else math.nan
     return {
         **row,
         "verdict": with_partitions(row["verdict"], row["published_mean"], over),
-        **dict(zip(PARTITION_COLUMNS, (over.mean, over.std, over.n), strict=True)),
+        **dict(zip(PARTITION_COLUMNS, (over.mean, deviation, over.n), strict=True)),
     }
 
 

@@ -12,9 +12,10 @@ import pandas as pd
 from fedbench.configuration.table import Row, TableFile
 from fedbench.partition.name import parse_name
 from fedbench.stats.measures import metrics_of
+from fedbench.stats.verdict import NOT_RUN
 from fedbench.tables.cell_view import cell_view
 from fedbench.tables.marks import marks
-from fedbench.tables.tidy import Column, columns_of, row_of
+from fedbench.tables.tidy import Column, columns_of, row_of, usual_seeds
 from fedbench.tables.units import Unit, unit_of
 from fedbench.tables.view import Block, Panel, RowView
 
@@ -75,8 +76,11 @@ def _panel(table: TableFile, frame: pd.DataFrame, metric: str, labels: Mapping[R
     unit = unit_of(metric, table)
     found = {row: row_of(frame, row, metric) for row in table.printed_rows}
     marked = {column: _marks(found, column, unit, table) for column in columns_of(table)}
+    usual = usual_seeds(frame)
     rows = (
-        RowView(labels[row], tuple(cell_view(cells[column], unit, marked[column][row], table) for column in marked))
+        RowView(
+            labels[row], tuple(cell_view(cells[column], unit, marked[column][row], table, usual) for column in marked)
+        )
         for row, cells in found.items()
     )
     return Panel(unit.heading, tuple(rows))
@@ -84,8 +88,8 @@ def _panel(table: TableFile, frame: pd.DataFrame, metric: str, labels: Mapping[R
 
 def _marks(found: Mapping[Row, dict[Column, Figures]], column: Column, unit: Unit, table: TableFile) -> dict[Row, str]:
     means = {row: math.nan if row == table.floor_row else cells[column]["mean"] for row, cells in found.items()}
-    better = unit.better or table.metric.better
-    return marks(means, unit.decimals, better) if unit.ranked else dict.fromkeys(means, "")
+    ranked = unit.ranked and not any(cells[column]["verdict"] == NOT_RUN for cells in found.values())
+    return marks(means, unit.decimals, unit.better or table.metric.better) if ranked else dict.fromkeys(means, "")
 
 
 def _partition_heading(partition: str, partitions: Sequence[str]) -> str:

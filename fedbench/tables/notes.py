@@ -11,20 +11,29 @@ import pandas as pd
 from fedbench.configuration.method import variant_of
 from fedbench.configuration.table import Row, TableFile
 from fedbench.stats.published import load_names
-from fedbench.stats.verdict import kind_of, partition_rule_in_words, rule_in_words
+from fedbench.stats.verdict import NOT_RUN, kind_of, partition_rule_in_words, rule_in_words
 from fedbench.tables.cell_view import letter
+from fedbench.tables.foot import foot_rows
 from fedbench.tables.over_clients import over_clients_notes
 from fedbench.tables.reading_notes import reading_notes
+from fedbench.tables.tidy import usual_seeds
+
+Labels = Mapping[Row, str]
+"""Row names."""
+RANKED = ("figure", "clients", "fairness")
+"""Kinds of tables that mark the best."""
 
 
-def notes(table: TableFile, frame: pd.DataFrame, labels: Mapping[Row, str], configs: Path) -> list[str]:
+def notes(table: TableFile, frame: pd.DataFrame, labels: Labels, configs: Path) -> list[str]:
     """Return the sentences below the table, in plain text."""
-    return [*_about_figures(table, frame), *_about_methods(table, labels, configs)]
+    return [*_about_figures(table, frame, labels), *_about_methods(table, labels, configs)]
 
 
-def _about_figures(table: TableFile, frame: pd.DataFrame) -> list[str]:
+def _about_figures(table: TableFile, frame: pd.DataFrame, labels: Labels) -> list[str]:
     lines = [] if table.kind == "noniid" else [_seeds(frame)]
-    lines += KIND_NOTES.get(table.kind, _nothing)(table, frame)
+    lines += KIND_NOTES.get(table.kind, _nothing)(table, frame, labels)
+    if table.kind in RANKED and _half_run(frame):
+        lines.append("Nothing is bold or underlined in a column with cells that were not run.")
     if table.partition_seeds > 1:
         lines += _about_partitions(table)
     if table.measured:
@@ -35,23 +44,33 @@ def _about_figures(table: TableFile, frame: pd.DataFrame) -> list[str]:
     return lines
 
 
-def _compared(table: TableFile, frame: pd.DataFrame) -> list[str]:
-    if not table.published:
-        return []
+def _half_run(frame: pd.DataFrame) -> bool:
+    """Tell whether a column has cells that were run beside cells that weren't."""
+    was_run = (frame["verdict"] != NOT_RUN).groupby([frame["dataset"], frame["partition"]])
+    return bool((was_run.any() & ~was_run.all()).any())
+
+
+def _compared(table: TableFile, frame: pd.DataFrame, labels: Labels) -> list[str]:
     lower = [f"Lower is better: bold is the lowest {table.metric.unit}."] if table.metric.better == "lower" else []
+    return [*lower, *_judged(table, frame), *_correlated(table, frame)]
+
+
+def _correlated(table: TableFile, frame: pd.DataFrame) -> list[str]:
+    if not foot_rows(table, frame):
+        return []
     return [
-        *lower,
-        *_judged(table, frame),
         "Rank correlation: order of the methods here against the paper's, in brackets the number of methods; "
-        f"of two variants the first counts{', and [a] alone' if len(table.published) > 1 else ''}.",
+        f"of two variants the first counts{', and [a] alone' if len(table.published) > 1 else ''}."
     ]
 
 
-def _noniid(table: TableFile, frame: pd.DataFrame) -> list[str]:
-    return [*(_judged(table, frame) if table.published else []), *reading_notes(table, frame)]
+def _noniid(table: TableFile, frame: pd.DataFrame, labels: Labels) -> list[str]:
+    return [*_judged(table, frame), *reading_notes(table, frame)]
 
 
 def _judged(table: TableFile, frame: pd.DataFrame) -> list[str]:
+    if not frame["published_mean"].notna().any():
+        return []
     return [
         *_sources(table),
         rule_in_words(table.reproduced_within, table.metric.step),
@@ -77,9 +96,8 @@ def _about_partitions(table: TableFile) -> list[str]:
     ]
 
 
-def _paired(table: TableFile, frame: pd.DataFrame) -> list[str]:
-    base = table.baseline_row
-    name = base.name.removesuffix("/default") if base else ""
+def _paired(table: TableFile, frame: pd.DataFrame, labels: Labels) -> list[str]:
+    name = labels[table.baseline_row] if table.baseline_row else "nothing"
     return [
         f"Each figure is the row minus {name} in {table.metric.step}, paired by seed: mean and sample standard "
         "deviation of the differences, Student's 95 % interval of their mean, and in how many seeds the row is better.",
@@ -87,20 +105,20 @@ def _paired(table: TableFile, frame: pd.DataFrame) -> list[str]:
     ]
 
 
-def _over_clients(table: TableFile, frame: pd.DataFrame) -> list[str]:
-    return [*over_clients_notes(table), *(_judged(table, frame) if table.published else [])]
+def _over_clients(table: TableFile, frame: pd.DataFrame, labels: Labels) -> list[str]:
+    return [*over_clients_notes(table), *_judged(table, frame)]
 
 
-def _rounds(table: TableFile, frame: pd.DataFrame) -> list[str]:
+def _rounds(table: TableFile, frame: pd.DataFrame, labels: Labels) -> list[str]:
     base = table.baseline_row
-    return [f"The baseline is {base.name.removesuffix('/default')}." if base else "No baseline."]
+    return [f"The baseline is {labels[base]}." if base else "No baseline."]
 
 
-def _nothing(table: TableFile, frame: pd.DataFrame) -> list[str]:
+def _nothing(table: TableFile, frame: pd.DataFrame, labels: Labels) -> list[str]:
     return []
 
 
-KIND_NOTES: dict[str, Callable[[TableFile, pd.DataFrame], list[str]]] = {
+KIND_NOTES: dict[str, Callable[[TableFile, pd.DataFrame, Labels], list[str]]] = {
     "figure": _compared,
     "noniid": _noniid,
     "paired": _paired,
@@ -110,7 +128,7 @@ KIND_NOTES: dict[str, Callable[[TableFile, pd.DataFrame], list[str]]] = {
 }
 
 
-def _about_methods(table: TableFile, labels: Mapping[Row, str], configs: Path) -> list[str]:
+def _about_methods(table: TableFile, labels: Labels, configs: Path) -> list[str]:
     if table.kind == "noniid":
         return []
     titles = {(row, variant): text for row in labels for variant, text in _titles(table, row, labels[row], configs)}
@@ -133,7 +151,8 @@ def _seeds(frame: pd.DataFrame) -> str:
     numbers = sorted(set(frame.loc[frame["n_seeds"] > 0, "n_seeds"]))
     if not numbers:
         return "No cell has been run."
-    return f"Seeds a cell: {numbers[0]}." if len(numbers) == 1 else f"Seeds a cell: {numbers[0]} to {numbers[-1]}."
+    otherwise = ", unless it says otherwise" if len(numbers) > 1 else ""
+    return f"Seeds a cell: {usual_seeds(frame)}{otherwise}."
 
 
 def _counts(frame: pd.DataFrame) -> str:

@@ -24,7 +24,7 @@ class Page:
 
 
 def render(page: Page, form: str) -> str:
-    """Return the page in a form: ``tex`` (a table environment; needs booktabs) or ``md``."""
+    """Return the page in a form: ``tex`` (a float a panel; needs booktabs) or ``md``."""
     return _ENVIRONMENT.get_template(f"table.{form}.j2").render(page=page)
 
 

@@ -76,6 +76,12 @@ def columns_of(table: TableFile) -> list[Column]:
     return list(table.columns)
 
 
+def usual_seeds(frame: pd.DataFrame) -> int:
+    """Return how many seeds most cells that were run have; 0 if none was. Of two numbers as frequent, the larger."""
+    counts = frame.loc[frame["n_seeds"] > 0, "n_seeds"].value_counts()
+    return int(max(counts[counts == counts.max()].index, default=0))
+
+
 def _figures(table: TableFile, sources: Sources) -> Iterator[Figures]:
     for cell in sources.cells:
         about = {**identity(cell), **provenance([cell], sources.present), **beside_clients(table, cell)}

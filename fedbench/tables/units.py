@@ -27,11 +27,14 @@ class Unit:
 
     def text(self, value: float) -> str:
         """Return a figure as printed."""
-        return f"{value * self.scale:{'+' if self.signed else ''}.{self.decimals}f}"
+        scaled = value * self.scale
+        if 0 < scaled < 0.5 * 10**-self.decimals and not self.signed:
+            return f"< {10**-self.decimals:.{self.decimals}f}"
+        return f"{scaled:{'+' if self.signed else ''},.{self.decimals}f}"
 
     def unsigned(self, value: float) -> str:
         """Return a figure that has no sign, such as a deviation."""
-        return f"{value * self.scale:.{self.decimals}f}"
+        return f"{value * self.scale:,.{self.decimals}f}"
 
 
 COSTS = {
@@ -46,7 +49,7 @@ COSTS = {
     "evaluation_ms_per_round": Unit("Evaluation, CPU ms a round", 1, 1),
     "times_baseline": Unit("Training, times the baseline's", 1, 2, spread=False),
     "times_baseline_with_evaluation": Unit("Training and evaluation, times the baseline's", 1, 2, spread=False),
-    "peak_memory_mb": Unit("Peak memory of the job, MB", 1, 0),
+    "peak_memory_mb": Unit("Peak memory of the job, MB", 1, 0, spread=False),
 }
 OVER_CLIENTS = {
     "average": Unit("AVG: mean over clients, {unit}", 1, 2, ranked=True),

@@ -211,5 +211,5 @@ def test_without_the_baselines_records_there_are_no_ratios(world):
     world.suite(toy=ROUNDS)
     timed(world, "local", 5.0, 1.0)
     assert world.table("--partial") == 0
-    assert "| local | 2500.0 ± 0.0 |" in (world.root / "tables" / "toy.md").read_text()
+    assert "| local | 2,500.0 ± 0.0 |" in (world.root / "tables" / "toy.md").read_text()
     assert rows(world)["local"]["mean"] == ""  # the last figure, times_baseline_with_evaluation

@@ -9,6 +9,7 @@ import pytest
 
 from fedbench.tables.escape import latex, markdown
 from fedbench.tables.marks import marks
+from fedbench.tables.units import COSTS
 from tests.records.support import RUN, TABLE, costs, flat
 
 ENGINE = next((name for name in ("pdflatex", "tectonic", "xelatex") if shutil.which(name)), None)
@@ -23,6 +24,37 @@ def test_marks_compare_figures_as_printed():
         "d": "",
     }
     assert marks({"a": 1.0, "b": np.nan}, decimals=2) == {"a": "best", "b": ""}
+
+
+def test_a_column_that_is_not_complete_has_no_best(world):
+    world.suite()
+    world.fill()
+    world.table()
+    assert "**70.20" in (world.root / "tables" / "toy.md").read_text()
+    shutil.rmtree(world.records / RUN.model_copy(update={"method": "majority"}).folder)
+    world.table("--partial")
+    text = (world.root / "tables" / "toy.md").read_text()
+    assert "| local | 70.20" in text
+    assert "- Nothing is bold or underlined in a column with cells that were not run." in text
+
+
+def test_cells_with_another_number_of_seeds_say_so(world):
+    world.suite(seeds=2, per_job=1)
+    world.fill(per_job=1)
+    (world.records / RUN.model_copy(update={"method": "fedper"}).folder / "seeds-1-1.json").unlink()
+    (world.records / RUN.model_copy(update={"method": "fedper"}).folder / "seeds-1-1.parquet").unlink()
+    world.table("--partial")
+    lines = (world.root / "tables" / "toy.md").read_text().splitlines()
+    assert [line.split("|")[1].strip() for line in lines if "seeds: " in line] == ["fedper"]
+    assert "| fedper | 48.00<br>seeds: 1" in "".join(lines)
+    assert "- Seeds a cell: 2, unless it says otherwise." in lines
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.0, "0.00"), (4_000.0, "< 0.01"), (5_000.0, "0.01"), (3_994_737_900_000.0, "3,994,737.90")]
+)
+def test_large_figures_have_separators_and_small_ones_are_not_zero(value, text):
+    assert COSTS["bytes_up_per_round"].text(value) == text
 
 
 def test_latex_escapes_every_special_character():
@@ -58,7 +90,8 @@ def wide(world):
 
 def test_tex_has_the_table_laid_out_like_the_paper(wide):
     text = (wide / "toy.tex").read_text()
-    assert text.count(r"\begin{tabular}") == 2
+    assert text.count(r"\begin{tabular}") == text.count(r"\begin{table*}") == 2  # a float a block
+    assert (text.count(r"\caption{"), text.count("Toy, continued"), text.count(r"\begin{minipage}")) == (1, 1, 1)
     assert r"& \multicolumn{3}{c}{Cora} & \multicolumn{3}{c}{b\_2} & \multicolumn{3}{c}{c\&d} \\" in text
     assert r"Fed\_Avg \& 100\% & \underline{63.00}" in text
     assert r"local & \textbf{70.20}" in text

@@ -59,6 +59,14 @@ def test_run_seeds_of_the_spread_can_be_more(world):
     assert (local["partition_mean"], local["partition_std"], local["partitions_n"]) == ("67.5000", "3.5000", "2")
 
 
+def test_one_partition_has_no_spread(world):
+    world.suite(toy=SPREAD)
+    fill(world, {"local": {"metis-2": (0.70, 0.72)}})
+    world.table("--partial")
+    assert (rows(world)["local"]["partition_std"], rows(world)["local"]["partitions_n"]) == ("", "1")
+    assert "<br>partitions: 70.00 (1)<br>" in (world.root / "tables" / "toy.md").read_text()
+
+
 def test_both_forms_print_it(world):
     world.suite(toy=SPREAD)
     fill(world)
