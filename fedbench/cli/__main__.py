@@ -11,6 +11,9 @@ from types import ModuleType
 import fedbench.cli
 from fedbench.errors import FedbenchError
 
+INTERRUPTED = 130
+"""Exit status of a program that Ctrl-C ended, by a shell's convention."""
+
 
 def command_names() -> list[str]:
     """Return the sub-commands: the public modules of this package."""
@@ -35,7 +38,7 @@ def build_parser(only: str | None) -> argparse.ArgumentParser:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one sub-command; a `FedbenchError` or a full disk becomes a message on stderr and exit status 1."""
+    """Run one sub-command; a `FedbenchError`, a full disk or Ctrl-C becomes a message on stderr and an exit status."""
     argv = sys.argv[1:] if argv is None else argv
     asked = argv[0].replace("-", "_") if argv else ""
     args = build_parser(asked if asked in command_names() else None).parse_args(argv)
@@ -44,6 +47,10 @@ def main(argv: list[str] | None = None) -> int:
     except (FedbenchError, OSError) as error:
         print(f"fedbench {args.command}: {type(error).__name__}\n{error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        kept = f" from what {args.state} keeps" if getattr(args, "state", None) else ""
+        print(f"fedbench {args.command}: interrupted; the same command goes on{kept}", file=sys.stderr)
+        return INTERRUPTED
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ from fedbench.methods.registry import build, require_method
 from fedbench.partition.name import PartitionName
 from fedbench.provenance import code_digest, versions
 from fedbench.records.schema import Digests, RunHeader, SeedCost
-from fedbench.records.store import Record, table_of, write_record
+from fedbench.records.store import Record, require_parquet, table_of, write_record
 from fedbench.settings import digest_of
 from fedbench.tasks.task import Place, Problem, task_named
 
@@ -83,7 +83,12 @@ def train(job: Job) -> Record:
 
 
 def train_to(job: Job, out: Path) -> None:
-    """Train a job, write its record to ``out``, and forget the finished seeds kept for a second attempt."""
+    """Train a job, write its record to ``out``, and forget the finished seeds kept for a second attempt.
+
+    Raises:
+        RecordError: ``out`` is no ``.parquet``.
+    """
+    require_parquet(out)
     record = train(job)
     write_record(out, record)
     FinishedSeeds(job.state, record.header.digests, job.device).forget(job.seeds)

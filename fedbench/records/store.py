@@ -28,11 +28,6 @@ class Record:
     table: pa.Table
 
 
-def record_paths(folder: Path, block: str) -> tuple[Path, Path]:
-    """Return the table's and the header's path of the record for a block of seeds in a run's folder."""
-    return folder / f"seeds-{block}.parquet", folder / f"seeds-{block}.json"
-
-
 def table_of(columns: Mapping[str, Any]) -> pa.Table:
     """Return a tidy table in the record schema from columns that NumPy can read.
 
@@ -56,6 +51,21 @@ def _words(values: np.ndarray) -> pa.Array:
     ends = np.cumsum([0, *map(len, text)]).astype(np.int32)
     dictionary = pa.StringArray.from_buffers(len(text), pa.py_buffer(ends), pa.py_buffer(b"".join(text)))
     return pa.DictionaryArray.from_arrays(_numbers(codes, "int32"), dictionary).cast(pa.string())
+
+
+def require_parquet(path: Path) -> None:
+    """Refuse another suffix than ``.parquet`` for a record.
+
+    Raises:
+        RecordError: names it.
+    """
+    if path.suffix != ".parquet":
+        raise RecordError(
+            f"write a record to {path}",
+            found=f"suffix '{path.suffix}'",
+            allowed=".parquet; the header is written beside it as .json",
+            remedy="correct --out",
+        )
 
 
 def write_record(path: Path, record: Record) -> None:

@@ -19,6 +19,8 @@ from fedbench.records.schema import COLUMNS, Digests, RunHeader
 from fedbench.records.store import Record, table_of
 from fedbench.settings import digest_of, parse
 
+SHARES = ("accuracy", "recall@", "ndcg@")
+"""How the names of figures start that are shares of 1."""
 READ_AS = {"int32": "int32", "string": "str", "double": "float64"}
 
 
@@ -125,7 +127,7 @@ def _code(files: Sequence[str]) -> str:
 
 
 def _valid(record: Record, table: Path) -> Record:
-    wrong = faults(record, name_of(record.header))
+    wrong = [*faults(record, name_of(record.header)), *_no_shares(record)]
     if wrong:
         raise RecordError(
             f"make a record of {table}",
@@ -134,6 +136,16 @@ def _valid(record: Record, table: Path) -> Record:
             remedy="correct the program",
         )
     return record
+
+
+def _no_shares(record: Record) -> list[str]:
+    """Return what is stated as another thing than a share of 1; tables print percent, records don't hold them."""
+    frame = record.table.to_pandas()
+    wide = frame[frame["metric"].str.startswith(SHARES) & ~frame["value"].fillna(0.0).between(0.0, 1.0)]
+    return [
+        f"{metric} of {value:g}; shares are from 0 to 1"
+        for metric, value in wide.groupby("metric")["value"].max().items()
+    ]
 
 
 _COLUMNS = ", ".join(f"{name} ({kind})" for name, kind in COLUMNS.items())

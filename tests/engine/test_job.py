@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fedbench.cli.__main__ import main
 from fedbench.configuration.run import RunName, resolve
 from fedbench.engine import checkpoint
 from fedbench.engine import job as jobs
 from fedbench.engine.job import Job, train, train_to
 from fedbench.engine.resume import FinishedSeeds
-from fedbench.errors import ConfigurationError, DataError, TrainingError
+from fedbench.errors import ConfigurationError, DataError, RecordError, TrainingError
 from fedbench.files import sha256_of, write_arrays
 from fedbench.records.store import read_record
 from tests.tasks.toy_graphs import toy_graphs
@@ -238,6 +239,33 @@ def test_rounds_are_numbered_from_one(files: tuple[Path, Path]) -> None:
     accuracy = frame[frame.metric == "accuracy"]
     assert sorted(accuracy["round"].unique()) == [1, 2, 3, 4, 5]
     assert (accuracy.groupby(["round", "split"]).size() == 3).all()
+
+
+def test_a_record_has_the_suffix_of_its_form(files: tuple[Path, Path], tmp_path: Path) -> None:
+    with pytest.raises(RecordError, match=r"suffix '\.csv'"):
+        train_to(job_of(files, (0,)), tmp_path / "seeds-0-0.csv")
+
+
+def test_ctrl_c_says_how_to_go_on(
+    files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(jobs, "train_to", interrupted)
+    names = ["--protocol", "smoke", "--dataset", "toy", "--partition", "toy-3", "--seeds", "0-0"]
+    places = [
+        "--dataset-file",
+        files[0],
+        "--partition-file",
+        files[1],
+        "--out",
+        tmp_path / "x.parquet",
+        "--state",
+        "kept",
+    ]
+    assert main(["train", "fedavg", *names, *map(str, places)]) == 130
+    assert "interrupted; the same command goes on from what kept keeps" in capsys.readouterr().err
 
 
 def test_what_one_device_finished_is_not_taken_for_another(tmp_path: Path, files: tuple[Path, Path]) -> None:

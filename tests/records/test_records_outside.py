@@ -110,6 +110,13 @@ def test_bad_csv_is_refused(world, program, capsys, spoil, said):
     assert not program[-1].exists()
 
 
+def test_percent_where_a_share_is_meant_is_refused(world, program, capsys):
+    write_csv(world, rows_of(flat(85.0)))
+    assert world.run("record", *program) == 1
+    assert "accuracy of 85; shares are from 0 to 1" in capsys.readouterr().err
+    assert not program[-1].exists()
+
+
 def test_missing_files_are_refused(world, program, capsys):
     (world.root / "centroid.R").unlink()
     assert world.run("record", *program) == 1
