@@ -54,8 +54,6 @@ class Cell:
 def table_named(name: str, suite: Suite, configs: Path, also: Sequence[str] = ()) -> TableFile:
     """Return a table as the suite builds it, with the rows ``also`` (``method`` or ``method/variant``) below.
 
-    A row that the table has already isn't repeated.
-
     Raises:
         ConfigurationError: the suite has no such table.
     """
@@ -66,11 +64,7 @@ def table_named(name: str, suite: Suite, configs: Path, also: Sequence[str] = ()
             allowed=", ".join(suite.tables),
             remedy="correct the name, or add the table to the suite's file",
         )
-    table = table_in_suite(name, suite, configs, also)
-    first: dict[tuple[str, str], Row] = {}
-    for row in table.rows:
-        first.setdefault((row.method, row.variant), row)
-    return table.model_copy(update={"rows": tuple(first.values())})
+    return table_in_suite(name, suite, configs, also)
 
 
 def cells_of(table: TableFile, blocks: Iterable[str], records: Records) -> list[Cell]:
