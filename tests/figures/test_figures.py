@@ -8,8 +8,16 @@ import pytest
 
 from fedbench.configuration.suite import load_suite
 from fedbench.datasets.rec.store import write_rec_dataset
-from fedbench.figures import _panels, accuracy_by_bytes, accuracy_by_round, accuracy_by_seconds, bars, spectra
-from fedbench.figures._catalogue import figure_named, figure_names
+from fedbench.figures import (
+    _panels,
+    accuracy_by_bytes,
+    accuracy_by_round,
+    accuracy_by_seconds,
+    bars,
+    figure_names,
+    spectra,
+)
+from fedbench.figures._catalogue import figure_named
 from fedbench.figures._members import members_of
 from fedbench.figures._scene import Scene
 from fedbench.figures._style import line_style

@@ -74,6 +74,33 @@ def test_what_a_suite_changes_must_leave_a_whole_table(configs, table, choice, m
         _check(configs)
 
 
+@pytest.mark.parametrize(
+    ("name", "change", "where"),
+    [
+        ("tables/one.yaml", {"partition_of": {"coar": "metis-3"}}, "`partition_of` of table 'one'"),
+        ("tables/one.yaml", {"rows": [{"method": "fedavg", "by_dataset": {"coar": "long"}}]}, "row fedavg/default"),
+        ("protocols/short.yaml", {"datasets": {"coar": {"rounds": 2}}}, "`datasets` of protocol 'short'"),
+    ],
+)
+def test_a_key_that_singles_out_no_data_set_is_an_error(configs, name, change, where):
+    _rewrite(configs, name, **change)
+    with pytest.raises(ConfigurationError, match=rf"{where}.*coar\.yaml \(did you mean 'cora'"):
+        _check(configs)
+
+
+@pytest.mark.parametrize(
+    ("figure", "message"),
+    [
+        ({"name": "acuracy-by-round"}, r"no figure 'acuracy-by-round' \(did you mean 'accuracy-by-round'"),
+        ({"name": "accuracy-by-round", "table": "two", "only": ["local"]}, "no row local/default"),
+    ],
+)
+def test_figures_and_the_rows_that_they_draw_are_checked(configs, figure, message):
+    _rewrite(configs, "suites/tiny.yaml", figures=[figure])
+    with pytest.raises(ConfigurationError, match=message):
+        _check(configs)
+
+
 def test_an_appended_row_that_the_table_has_is_not_repeated(configs):
     table = table_in_suite("one", load_suite("tiny", configs), configs, ["local", "fedavg/long", "fedavg/long"])
     assert [row.name for row in table.rows] == ["fedavg/default", "local/default", "fedavg/long"]
