@@ -11,6 +11,7 @@ from fedbench.configuration.suite import Suite, table_in_suite
 from fedbench.configuration.table import Row, TableFile
 from fedbench.errors import ConfigurationError, RecordError, nearest
 from fedbench.records.check import faults
+from fedbench.records.name import record_name
 from fedbench.records.pack import Entry, Records
 from fedbench.records.store import Record
 
@@ -102,7 +103,7 @@ def require_complete(cells: Sequence[Cell], what: str, remedy: str) -> None:
 
 
 def _cell(row: Row, run: RunName, blocks: Sequence[str], records: Records, others: tuple[Cell, ...] = ()) -> Cell:
-    names = [str(run.folder / f"seeds-{block}") for block in blocks]
+    names = [record_name(run, block) for block in blocks]
     found = {name: records.get(name) for name in names}
     entries = tuple(_valid(entry) for entry in found.values() if entry)
     return Cell(row, run, entries, tuple(name for name, entry in found.items() if not entry), others)

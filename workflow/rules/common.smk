@@ -12,7 +12,7 @@ from fedbench.partition.name import parse_name
 from fedbench.partition.scheme import load_scheme
 from fedbench.planning.check import check_suite
 from fedbench.planning.figures import figure_text
-from fedbench.planning.jobs import jobs_of_table
+from fedbench.planning.jobs import Job, jobs_of_table
 from fedbench.planning.selection import selected
 from fedbench.planning.stage import stage_digest
 from fedbench.provenance.code import code_digest, program_digest
@@ -76,7 +76,7 @@ def plain_records_of(table):
     """Paths of the records of a table's columns: figures leave out the other seeds of a partition."""
     runs = table_of(table).runs()
     return [
-        f"<results>/records/{run.folder}/seeds-{block}.parquet"
+        f"<results>/records/{Job(run=run, block=block).record}"
         for run in dict.fromkeys(runs)
         for block in SUITE.blocks_of(table)
     ]
