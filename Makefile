@@ -1,4 +1,5 @@
-# `make tables` and `make test` need Python 3.11 and pip; the first run makes .venv (a minute or two).
+# `make tables` and `make test` need Python 3.11 and pip; the first run makes .venv (a minute or two). Another release of
+# Python writes syntax trees otherwise, so that every record would count as made by other code.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
 SUITE ?= quick
@@ -33,7 +34,7 @@ plan: $(READY) ## print what a suite will run, and how long it will take by past
 	fedbench plan --suite $(SUITE) --cores $(CORES)
 
 smoke: SUITE := smoke
-smoke: tables figures ## every step of the road on a small piece of Cora, in a minute or two
+smoke: tables figures ## every step of the road on small pieces of Cora, MUTAG and MovieLens, in a few minutes
 
 test: $(READY_TO_TEST) ## run the tests
 	pytest --numprocesses $(CORES) --dist loadfile
@@ -53,6 +54,7 @@ format: $(READY_TO_TEST) ## format the code and the workflow
 check: $(READY) ## say which records are stale or invalid, and why
 	fedbench check --records results/records
 
+# Without calibration-lightgcn, which takes several core-hours: make tables SUITE=calibration-lightgcn, then fedbench calibrate.
 calibrate: $(READY) ## compare with figures known to be reproducible: reports/calibration*.csv
 	for suite in calibration calibration-rec calibration-graph; do \
 	    $(SNAKEMAKE) tables --config suite=$$suite && fedbench calibrate --suite $$suite || exit 1; \
@@ -88,7 +90,8 @@ clean: ## remove .venv and what runs left in results/
 	rm -rf $(VENV) .snakemake results/[!R]*
 
 $(VENV)/bin/python:
-	@test -n "$(PYTHON)" || { echo "fedbench needs Python 3.11 or newer; name one with PYTHON=..." >&2; exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' \
+	    || { echo "fedbench needs Python 3.11, found '$(PYTHON)'; name one with PYTHON=..." >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
 $(READY): requirements.lock pyproject.toml | $(VENV)/bin/python

@@ -1,5 +1,5 @@
 # A method outside fedbench as one rule; the file has the method's name. Try it with
-#   snakemake tables --cores 2 --config suite=smoke rules=examples/nearest_centroid/centroid.smk also=centroid
+#   snakemake reports/smoke/tables/fedaux-table1.csv --cores 2 --config suite=smoke rules=examples/nearest_centroid/centroid.smk also=centroid
 
 
 rule train_centroid:

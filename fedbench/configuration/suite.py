@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import Field, model_validator
 
 from fedbench.configuration.run import RunName, block_name
-from fedbench.configuration.table import Row, TableFile, load_table
+from fedbench.configuration.table import Row, TableFile, faults, load_table
 from fedbench.errors import ConfigurationError, nearest
 from fedbench.settings import Settings, parse, read_yaml
 
@@ -82,15 +82,36 @@ def load_suite(name: str, configs: Path) -> Suite:
 def table_in_suite(name: str, suite: Suite, configs: Path, also: Iterable[str] = ()) -> TableFile:
     """Return a table as a suite builds it; ``also`` appends methods (``name`` or ``name/variant``) as rows.
 
+    A row that the table has already isn't appended again.
+
     Raises:
-        ConfigurationError: the suite names a row that the table doesn't have.
+        ConfigurationError: the suite names a row that the table doesn't have, or what it changes leaves no whole table.
     """
     table, choice = load_table(name, configs), suite.tables[name]
-    more = () if table.kind == "noniid" else tuple(_row(text) for text in also)
     where = f"table '{name}' of suite '{suite.title}'"
-    rows = _kept(_chosen(table.rows, choice.only, where), choice.without, where) + more
+    rows = _kept(_chosen(table.rows, choice.only, where), choice.without, where)
     changes = choice.model_dump(exclude_none=True, exclude={"without", "only", "seeds_per_job"})
-    return table.model_copy(update={**changes, "rows": rows})
+    changed = table.model_copy(update={**changes, "rows": rows})
+    _require_whole(changed, where)
+    more = () if table.kind == "noniid" else _rows_beside(rows, also)
+    return changed.model_copy(update={"rows": rows + more})
+
+
+def _require_whole(table: TableFile, where: str) -> None:
+    """Refuse a table that its own file couldn't hold: `model_copy` validates nothing."""
+    wrong = faults(table)
+    if wrong:
+        raise ConfigurationError(
+            f"build {where}",
+            found="; ".join(wrong),
+            allowed="changes after which the table could still be a file of configs/tables",
+            remedy="keep the rows named as `baseline` and `floor`, and give a partition of every data set",
+        )
+
+
+def _rows_beside(rows: tuple[Row, ...], also: Iterable[str]) -> tuple[Row, ...]:
+    asked = {row.name: row for row in map(_row, also)}
+    return tuple(row for name, row in asked.items() if name not in {row.name for row in rows})
 
 
 def rows_only(table: TableFile, only: Iterable[str]) -> TableFile:

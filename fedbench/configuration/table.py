@@ -63,7 +63,7 @@ class TableFile(Settings):
 
     @model_validator(mode="after")
     def _complete(self) -> TableFile:
-        wrong = [text for text, found in _faults(self) if found]
+        wrong = faults(self)
         if wrong:
             raise ValueError("; ".join(wrong))
         return self
@@ -150,7 +150,12 @@ class TableFile(Settings):
         ]
 
 
-def _faults(table: TableFile) -> list[tuple[str, bool]]:
+def faults(table: TableFile) -> list[str]:
+    """Return what is wrong with a table's keys taken together; nothing if it is whole."""
+    return [text for text, found in _checked(table) if found]
+
+
+def _checked(table: TableFile) -> list[tuple[str, bool]]:
     of_runs = table.kind != "noniid"
     keys = [metric.key for metric in table.metrics]
     seeded = any(re.search(r"-s\d+$", name) for _, name in table.columns)
@@ -165,7 +170,7 @@ def _faults(table: TableFile) -> list[tuple[str, bool]]:
         ("each figure of `metric` and `further` may be given once", len(set(keys)) < len(keys)),
         (f"no partition of {', '.join(without)}: give `partitions`, or `partition_of` it", bool(without)),
         ("`floor` must name one of the rows", table.floor is not None and table.floor_row is None),
-        ("a variant in `by_dataset` is another row's too", len(set(names)) < len(names) and _by_dataset(table)),
+        ("a row, or a variant in `by_dataset`, is another row's too", len(set(names)) < len(names)),
         ("`metric.select` must be last_rounds", over_clients and table.metric.select != "last_rounds"),
         ("`weights` needs the kind clients or fairness", table.weights is not None and not over_clients),
         ("`baseline` must name one of the rows", against and table.baseline_row is None),
@@ -173,10 +178,6 @@ def _faults(table: TableFile) -> list[tuple[str, bool]]:
         ("`partition_seeds` needs the kind figure", table.partition_seeds > 1 and table.kind != "figure"),
         ("`partition_seeds` needs partitions without a seed of their own", table.partition_seeds > 1 and seeded),
     ]
-
-
-def _by_dataset(table: TableFile) -> bool:
-    return any(row.by_dataset for row in table.rows)
 
 
 def load_table(name: str, configs: Path) -> TableFile:

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from pathlib import Path
 from types import ModuleType
 
 import matplotlib as mpl
 
-import fedbench.figures
 from fedbench.errors import ConfigurationError, nearest
+from fedbench.figures import figure_names
 from fedbench.figures._scene import Scene
 from fedbench.figures._style import RC, save
-
-
-def figure_names() -> list[str]:
-    """Return the names of all figures, as the command line takes them."""
-    modules = pkgutil.iter_modules(fedbench.figures.__path__)
-    return sorted(module.name.replace("_", "-") for module in modules if not module.name.startswith("_"))
 
 
 def figure_named(name: str) -> ModuleType:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from itertools import zip_longest
-from typing import Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -24,10 +23,17 @@ LEGEND, AXIS_NAMES = 1.7, 0.5
 FOOTROOM = 5.0
 WRAPPED = 3
 Share = Literal["none", "all", "row", "col"]
+Place = tuple[str, str]
 DrawPanel = Callable[[Axes, str, str], None]
 
 
-def small_multiples(scene: Scene, draw: DrawPanel, sharex: Share = "all", sharey: Share = "row") -> Figure:
+def small_multiples(
+    scene: Scene,
+    draw: DrawPanel,
+    sharex: Share = "all",
+    sharey: Share = "row",
+    size: tuple[float, float] = (WIDTH, HEIGHT),
+) -> Figure:
     """Return a figure with one panel a (data set, partition), titled on top; see `grid_of`.
 
     Args:
@@ -35,24 +41,35 @@ def small_multiples(scene: Scene, draw: DrawPanel, sharex: Share = "all", sharey
         draw: called with each panel's axes, data set and partition.
         sharex: as in `matplotlib.figure.Figure.subplots`.
         sharey: likewise; "row" only where a row of panels is one data set.
+        size: width and height of a panel, inches.
     """
     grid = grid_of(scene.table)
-    width, height = WIDTH * len(grid[0]) + LEGEND, HEIGHT * len(grid) + AXIS_NAMES
+    width, height = size[0] * len(grid[0]) + LEGEND, size[1] * len(grid) + AXIS_NAMES
     figure = Figure(figsize=(width, height), layout="constrained")
     if scene.table.partition_of and sharey == "row":
         sharey = "none"
-    axes = figure.subplots(len(grid), len(grid[0]), sharex=sharex, sharey=sharey, squeeze=False)
-    places = [place for line in grid for place in line]
-    for panel, place in zip_longest(axes.flat, places):
-        if place is None:
-            panel.set_axis_off()
-        else:
-            draw(panel, *place)
-            panel.set_title(", ".join(place))
+    for panel, place in (each for line in panels_of(figure, grid, sharex=sharex, sharey=sharey) for each in line):
+        draw(panel, *place)
+        panel.set_title(", ".join(place))
     return figure
 
 
-def grid_of(table: TableFile) -> list[list[tuple[str, str]]]:
+def panels_of(figure: Figure, lines: Sequence[Sequence[Place]], **layout: Any) -> list[list[tuple[Axes, Place]]]:
+    """Return each line's panels with what they show; panels that a shorter line leaves over are empty.
+
+    Args:
+        figure: where.
+        lines: (data set, partition) of every panel, row by row, the first row the longest.
+        layout: as in `matplotlib.figure.Figure.subplots`.
+    """
+    axes = figure.subplots(len(lines), len(lines[0]), squeeze=False, **layout)
+    for row, line in zip(axes, lines, strict=True):
+        for unused in row[len(line) :]:
+            unused.set_axis_off()
+    return [list(zip(row, line, strict=False)) for row, line in zip(axes, lines, strict=True)]
+
+
+def grid_of(table: TableFile) -> list[list[Place]]:
     """Return the panels (data set, partition) row by row: data sets down and partitions across.
 
     Where data sets have partitions of their own, there is one panel each, in rows of three; the last may be shorter.

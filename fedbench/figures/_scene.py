@@ -11,11 +11,15 @@ import numpy as np
 from fedbench.configuration.method import label_of
 from fedbench.configuration.run import RunName
 from fedbench.configuration.table import Row, TableFile
+from fedbench.errors import ConfigurationError
 from fedbench.files import read_arrays
 from fedbench.records.pack import Records
 from fedbench.stats.cells import Cell, cells_of, require_complete
 from fedbench.stats.measures import selected_values
 from fedbench.stats.published import load_published
+
+# What a partition's entries are, by task; users and items have no classes.
+MEMBERS_WITH_CLASS = {"node": "node", "graph": "graph"}
 
 
 @dataclass(frozen=True)
@@ -77,12 +81,21 @@ class Scene:
             return label_of(row.method, row.variant, self.configs)
         return next(cell.records[0].header.label for cell in self.cells if cell.row == row)
 
-    def clients_and_labels(self, dataset: str, partition: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return a partition's entries as client int64[m], label int64[m] and split int8[m].
+    def clients_and_labels(self, dataset: str, partition: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return a partition's entries, nodes or graphs, as client int64[m] and label int64[m].
 
         Raises:
+            ConfigurationError: it is one of users and items, which have no classes.
             DataError: the partition or data set file is missing or damaged.
         """
-        members, _ = read_arrays(self.results / "partitions" / dataset / f"{partition}.npz")
+        members, meta = read_arrays(self.results / "partitions" / dataset / f"{partition}.npz")
+        task = meta.get("task", "node")
+        if task not in MEMBERS_WITH_CLASS:
+            raise ConfigurationError(
+                f"the classes of {dataset}/{partition}",
+                found=f"a partition of task '{task}', which has none",
+                allowed=f"task {' or '.join(MEMBERS_WITH_CLASS)}",
+                remedy="draw a table of another task, or name the suite's figures without this one",
+            )
         data, _ = read_arrays(self.results / "datasets" / f"{dataset}.npz")
-        return members["client"], data["y"][members["node"]], members["split"]
+        return members["client"], data["y"][members[MEMBERS_WITH_CLASS[task]]]

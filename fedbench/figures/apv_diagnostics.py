@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from fedbench.configuration.table import Row
 from fedbench.figures._axis import required
-from fedbench.figures._panels import AXIS_NAMES, HEIGHT, LEGEND, WIDTH, handle, styles
+from fedbench.figures._panels import AXIS_NAMES, HEIGHT, LEGEND, WIDTH, grid_of, handle, panels_of, styles
 from fedbench.figures._scene import Scene
 from fedbench.figures._style import LineStyle
 from fedbench.stats.cells import Cell
@@ -28,25 +28,25 @@ SPLIT = "none"
 
 
 def draw(scene: Scene) -> Figure:
-    """Return the figure: a row of panels a data set and diagnostic, a column a partition, a line a method.
+    """Return the figure: panels as `grid_of` has them, a row of them a diagnostic, and a line a method.
 
     Raises:
         ConfigurationError: the table's file has no key ``diagnostics``.
         RecordError: seeds have different rounds.
     """
     metrics = required(scene.table.diagnostics, "diagnostics", scene)
-    rows = [(dataset, metric) for dataset in scene.table.datasets for metric in metrics]
-    columns = scene.table.partitions
-    figure = Figure(figsize=(WIDTH * len(columns) + LEGEND, HEIGHT * len(rows) + AXIS_NAMES), layout="constrained")
-    panels = figure.subplots(len(rows), len(columns), sharex=True, sharey="row", squeeze=False)
+    rows = [(places, metric) for places in grid_of(scene.table) for metric in metrics]
+    size = (WIDTH * len(rows[0][0]) + LEGEND, HEIGHT * len(rows) + AXIS_NAMES)
+    figure = Figure(figsize=size, layout="constrained")
+    panels = panels_of(figure, [places for places, _ in rows], sharex=True, sharey="row")
     chosen = styles(scene)
     drawn: set[Row] = set()
-    for (dataset, metric), line in zip(rows, panels, strict=True):
-        line[0].set_ylabel(LABELS.get(metric, metric))
-        for partition, axes in zip(columns, line, strict=True):
-            cells = [cell for cell in scene.cells_in(dataset, partition) if has_figure(cell.records, metric, SPLIT)]
+    for (_, metric), line in zip(rows, panels, strict=True):
+        line[0][0].set_ylabel(LABELS.get(metric, metric))
+        for axes, place in line:
+            cells = [cell for cell in scene.cells_in(*place) if has_figure(cell.records, metric, SPLIT)]
             draw_panel(axes, cells, metric, chosen)
-            axes.set_title(f"{dataset}, {partition}")
+            axes.set_title(", ".join(place))
             axes.ticklabel_format(axis="y", useOffset=False)  # cosines of 0.9999 are written out
             drawn.update(cell.row for cell in cells)
     figure.supxlabel("round")

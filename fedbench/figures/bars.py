@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 from fedbench.configuration.table import Row
 from fedbench.configuration.table_parts import Metric
 from fedbench.figures._axis import required
-from fedbench.figures._panels import AXIS_NAMES, HEIGHT, LEGEND, WIDTH
+from fedbench.figures._panels import HEIGHT, WIDTH, small_multiples
 from fedbench.figures._scene import Scene
 from fedbench.figures._style import COLOURS, line_style
 from fedbench.stats.cells import Cell
@@ -36,17 +36,14 @@ def draw(scene: Scene) -> Figure:
     """
     required(scene.table.further, "further", scene)
     metrics, rows = scene.table.metrics, scene.table.rows
-    down, across = scene.table.datasets, scene.table.partitions
-    size = (2 * WIDTH * len(across) + LEGEND, 1.4 * HEIGHT * len(down) + AXIS_NAMES)
-    figure = Figure(figsize=size, layout="constrained")
-    panels = figure.subplots(len(down), len(across), sharey="row", squeeze=False)
-    for dataset, line in zip(down, panels, strict=True):
-        for partition, axes in zip(across, line, strict=True):
-            for cell in scene.cells_in(dataset, partition):
-                draw_row(axes, cell, metrics, rows)
-            axes.set_xticks(np.arange(len(metrics)), [metric.heading for metric in metrics])
-            axes.set_title(f"{dataset}, {partition}")
-            axes.grid(visible=False, axis="x")
+
+    def panel(axes: Axes, dataset: str, partition: str) -> None:
+        for cell in scene.cells_in(dataset, partition):
+            draw_row(axes, cell, metrics, rows)
+        axes.set_xticks(np.arange(len(metrics)), [metric.heading for metric in metrics])
+        axes.grid(visible=False, axis="x")
+
+    figure = small_multiples(scene, panel, sharex="none", size=(2 * WIDTH, 1.4 * HEIGHT))
     figure.supylabel(f"{scene.table.metric.name} ({scene.table.metric.unit})")
     drawn = [row for row in rows if any(cell.row == row for cell in scene.cells)]
     handles = [Patch(label=scene.label(row), **_paint(rows.index(row))) for row in drawn]

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from fedbench.configuration.table import Row
-from fedbench.figures._panels import AXIS_NAMES, LEGEND, grid_of, handle, styles
+from fedbench.figures._panels import AXIS_NAMES, LEGEND, grid_of, handle, panels_of, styles
 from fedbench.figures._scene import Scene
 from fedbench.figures._style import LineStyle
 from fedbench.files import read_arrays
@@ -37,12 +37,8 @@ def draw(scene: Scene) -> Figure:
     heights = [PER_CLIENT * max(len(names[place]) for place in line) for line in grid]
     size = (WIDTH * len(grid[0]) + LEGEND, sum(heights) + AXIS_NAMES)
     figure = Figure(figsize=size, layout="constrained")
-    axes = figure.subplots(len(grid), len(grid[0]), squeeze=False, gridspec_kw={"height_ratios": heights})
-    for panel in axes.flat:
-        panel.set_axis_off()
-    for line, panels in zip(grid, axes, strict=True):
-        for place, panel in zip(line, panels, strict=False):
-            panel.set_axis_on()
+    for line in panels_of(figure, grid, gridspec_kw={"height_ratios": heights}):
+        for panel, place in line:
             _panel(panel, scene, place, names[place])
     figure.supxlabel(f"{scene.table.metric.name} ({scene.table.metric.unit})")
     drawn = dict.fromkeys(cell.row for cell in scene.cells)

@@ -1,4 +1,4 @@
-"""Label skew: how each client's nodes spread over the classes."""
+"""Label skew: how each client's nodes or graphs spread over the classes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from fedbench.figures._panels import small_multiples
 from fedbench.figures._scene import Scene
 
 TITLE = "Label skew"
-CAPTION = "Share of each class among a client's nodes; dark: none, light: all. Even rows would mean no skew."
+CAPTION = (
+    "Share of each class among a client's nodes or graphs; dark: none, light: all. Even rows would mean no skew. "
+    "Clients with data sets of their own share the numbers of classes, not their meaning."
+)
 NEEDS = "partitions"
 
 
@@ -19,13 +22,13 @@ def draw(scene: Scene) -> Figure:
     """Return the figure: one panel a data set and partition, clients down, classes across."""
 
     def panel(axes: Axes, dataset: str, partition: str) -> None:
-        client, label, _ = scene.clients_and_labels(dataset, partition)
+        client, label = scene.clients_and_labels(dataset, partition)
         heat_map(axes, class_shares(client, label))
 
     figure = small_multiples(scene, panel, sharex="none", sharey="none")
     figure.supxlabel("class")
     figure.supylabel("client")
-    figure.colorbar(figure.axes[0].collections[0], ax=figure.axes, label="share of the client's nodes", shrink=0.6)
+    figure.colorbar(figure.axes[0].collections[0], ax=figure.axes, label="share of the client", shrink=0.6)
     return figure
 
 

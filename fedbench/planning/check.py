@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from fedbench.configuration.protocol import load_protocol
 from fedbench.configuration.run import RunName, resolve
-from fedbench.configuration.suite import Suite, files_of_suite, runs_of_suite
+from fedbench.configuration.suite import FigureChoice, Suite, files_of_suite, rows_only, runs_of_suite, table_in_suite
 from fedbench.errors import ConfigurationError, nearest
+from fedbench.figures import figure_names
 from fedbench.partition.name import parse_name
 from fedbench.partition.scheme import load_scheme
 from fedbench.sources.catalogue import load_entry
@@ -28,17 +30,23 @@ def check_suite(name: str, suite: Suite, configs: Path, methods: Iterable[str], 
         also: methods appended to every table.
 
     Raises:
-        ConfigurationError: lists every method without a rule file, and every data set or partition scheme without a
-            configuration file; or says which file, protocol, variant or setting is wrong.
+        ConfigurationError: lists every method without a rule file, every data set or partition scheme without a
+            configuration file, and every figure without a module; or says which file, protocol, variant, row or setting
+            is wrong.
     """
     runs = runs_of_suite(suite, configs, also)
     files = files_of_suite(suite, configs)
-    faults = [*_without_rule(runs, methods), *_without_file(files, configs)]
+    faults = [
+        *_without_rule(runs, methods),
+        *_without_file(files, configs),
+        *_misspelt(suite, configs),
+        *_without_module(suite.figures or ()),
+    ]
     if faults:
         raise ConfigurationError(
             f"run the suite '{name}'",
             found="; ".join(faults),
-            allowed=f"methods with a rule file: {', '.join(sorted(methods))}",
+            allowed=f"methods with a rule file: {', '.join(sorted(methods))}; figures: {', '.join(figure_names())}",
             remedy=f"correct {configs}/suites/{name}.yaml or the table it names, or add the missing file",
         )
     for dataset in {dataset for dataset, _ in files}:
@@ -47,6 +55,9 @@ def check_suite(name: str, suite: Suite, configs: Path, methods: Iterable[str], 
         load_scheme(scheme, configs)
     for run in {(run.protocol, run.dataset, run.method, run.variant): run for run in runs}.values():
         resolve(run, configs)
+    for choice in suite.figures or ():
+        table = choice.table or next(iter(suite.tables))
+        rows_only(table_in_suite(table, suite, configs, also), choice.only)
 
 
 def _without_rule(runs: Iterable[RunName], methods: Iterable[str]) -> list[str]:
@@ -59,6 +70,26 @@ def _without_file(files: Sequence[tuple[str, str]], configs: Path) -> list[str]:
     datasets = dict.fromkeys(dataset for dataset, _ in files)
     schemes = dict.fromkeys(parse_name(partition).scheme for _, partition in files)
     return [*_missing(datasets, configs, "datasets"), *_missing(schemes, configs, "partitions")]
+
+
+def _misspelt(suite: Suite, configs: Path) -> list[str]:
+    """Return the keys that single out a data set which there is not: nothing else would ever read them."""
+    tables = {name: table_in_suite(name, suite, configs) for name in suite.tables}
+    keys: dict[str, Iterable[str]] = {
+        f"`partition_of` of table '{name}'": table.partition_of for name, table in tables.items()
+    }
+    keys |= {
+        f"row {row.name} of table '{name}'": row.by_dataset for name, table in tables.items() for row in table.rows
+    }
+    protocols = dict.fromkeys(table.protocol for table in tables.values() if table.protocol)
+    keys |= {f"`datasets` of protocol '{name}'": load_protocol(name, configs).datasets for name in protocols}
+    return [f"{where}: {text}" for where, names in keys.items() for text in _missing(names, configs, "datasets")]
+
+
+def _without_module(figures: Iterable[FigureChoice]) -> list[str]:
+    known = figure_names()
+    asked = dict.fromkeys(choice.name for choice in figures)
+    return [f"no figure '{name}'{nearest(name, known)}" for name in asked if name not in known]
 
 
 def _missing(names: Iterable[str], configs: Path, kind: str) -> list[str]:

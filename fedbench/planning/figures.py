@@ -1,19 +1,12 @@
-"""The figures that can be drawn, and what they say of themselves, without importing a drawing library."""
+"""What figures say of themselves, without importing a drawing library."""
 
 from __future__ import annotations
 
 import ast
-import pkgutil
 from functools import cache
 from pathlib import Path
 
 import fedbench.figures
-
-
-def figure_names() -> list[str]:
-    """Return the names of all figures: the public modules of `fedbench.figures`."""
-    modules = pkgutil.iter_modules(fedbench.figures.__path__)
-    return sorted(module.name.replace("_", "-") for module in modules if not module.name.startswith("_"))
 
 
 @cache

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from fedbench.configuration.run import RunName, seed_block
 from fedbench.configuration.suite import Suite, table_in_suite
+from fedbench.records.name import record_name
 from fedbench.settings import Settings
 
 
@@ -19,7 +20,7 @@ class Job(Settings):
     @property
     def record(self) -> Path:
         """Path of the record's table below ``results/records``."""
-        return self.run.folder / f"seeds-{self.block}.parquet"
+        return Path(f"{record_name(self.run, self.block)}.parquet")
 
     @property
     def seeds(self) -> int:

@@ -11,6 +11,7 @@ from fedbench.configuration.run import RunName, RunSettings, block_name, resolve
 from fedbench.errors import FedbenchError
 from fedbench.files import sha256_of
 from fedbench.records.confirmed import Confirmations
+from fedbench.records.name import record_name
 from fedbench.records.schema import SPLITS, RunHeader
 from fedbench.records.store import Record
 from fedbench.settings import digest_of, parse
@@ -23,7 +24,7 @@ def run_of(header: RunHeader) -> RunName:
 
 def name_of(header: RunHeader) -> str:
     """Return a record's name: its path below ``results/records`` without a suffix."""
-    return str(run_of(header).folder / f"seeds-{block_name(header.seeds)}")
+    return record_name(run_of(header), block_name(header.seeds))
 
 
 def faults(record: Record, name: str) -> list[str]:

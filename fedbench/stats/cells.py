@@ -11,6 +11,7 @@ from fedbench.configuration.suite import Suite, table_in_suite
 from fedbench.configuration.table import Row, TableFile
 from fedbench.errors import ConfigurationError, RecordError, nearest
 from fedbench.records.check import faults
+from fedbench.records.name import record_name
 from fedbench.records.pack import Entry, Records
 from fedbench.records.store import Record
 
@@ -54,8 +55,6 @@ class Cell:
 def table_named(name: str, suite: Suite, configs: Path, also: Sequence[str] = ()) -> TableFile:
     """Return a table as the suite builds it, with the rows ``also`` (``method`` or ``method/variant``) below.
 
-    A row that the table has already isn't repeated.
-
     Raises:
         ConfigurationError: the suite has no such table.
     """
@@ -66,11 +65,7 @@ def table_named(name: str, suite: Suite, configs: Path, also: Sequence[str] = ()
             allowed=", ".join(suite.tables),
             remedy="correct the name, or add the table to the suite's file",
         )
-    table = table_in_suite(name, suite, configs, also)
-    first: dict[tuple[str, str], Row] = {}
-    for row in table.rows:
-        first.setdefault((row.method, row.variant), row)
-    return table.model_copy(update={"rows": tuple(first.values())})
+    return table_in_suite(name, suite, configs, also)
 
 
 def cells_of(table: TableFile, blocks: Iterable[str], records: Records) -> list[Cell]:
@@ -108,7 +103,7 @@ def require_complete(cells: Sequence[Cell], what: str, remedy: str) -> None:
 
 
 def _cell(row: Row, run: RunName, blocks: Sequence[str], records: Records, others: tuple[Cell, ...] = ()) -> Cell:
-    names = [str(run.folder / f"seeds-{block}") for block in blocks]
+    names = [record_name(run, block) for block in blocks]
     found = {name: records.get(name) for name in names}
     entries = tuple(_valid(entry) for entry in found.values() if entry)
     return Cell(row, run, entries, tuple(name for name, entry in found.items() if not entry), others)

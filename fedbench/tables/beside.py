@@ -25,7 +25,8 @@ def printed_blocks(
     if len(singles) == 1:
         return each[0]
     headings = [one.metric.heading for one in singles]
-    return [_beside(blocks, headings, len(table.partitions) > 1) for blocks in zip(*each, strict=True)]
+    named = any(len(table.partitions_in(dataset)) > 1 for dataset in table.datasets)
+    return [_beside(blocks, headings, named) for blocks in zip(*each, strict=True)]
 
 
 def _beside(blocks: Sequence[Block], headings: Sequence[str], named: bool) -> Block:

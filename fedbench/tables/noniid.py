@@ -48,8 +48,8 @@ def noniid_rows(table: TableFile, published: PublishedFigures, results: Path) ->
 
 
 def _columns(table: TableFile, dataset: str, results: Path) -> Sequence[_Column]:
-    paths = [results / "partitions" / dataset / f"{name}.npz" for name in table.partitions]
-    partitions = [read_partition(path) for path in paths]
+    names = table.partitions_in(dataset)
+    partitions = [read_partition(results / "partitions" / dataset / f"{name}.npz") for name in names]
     values = read_all(partitions, read_dataset(results / "datasets" / f"{dataset}.npz"), table.readings)
     by_place = [{name: found[place] for name, found in values.items()} for place in range(len(partitions))]
-    return [_Column(dataset, *column) for column in zip(table.partitions, partitions, by_place, strict=True)]
+    return [_Column(dataset, *column) for column in zip(names, partitions, by_place, strict=True)]

@@ -5,8 +5,16 @@ import numpy as np
 import pytest
 
 from fedbench.configuration.suite import load_suite
-from fedbench.figures import _panels, accuracy_by_bytes, accuracy_by_round, accuracy_by_seconds, bars, spectra
-from fedbench.figures._catalogue import figure_named, figure_names
+from fedbench.figures import (
+    _panels,
+    accuracy_by_bytes,
+    accuracy_by_round,
+    accuracy_by_seconds,
+    bars,
+    figure_names,
+    spectra,
+)
+from fedbench.figures._catalogue import figure_named
 from fedbench.figures._members import members_of
 from fedbench.figures._scene import Scene
 from fedbench.figures._style import line_style
@@ -120,6 +128,25 @@ def test_partition_counts_by_hand():
 def test_class_shares_by_hand():
     shares = class_shares(np.array([0, 0, 0, 0, 1]), np.array([0, 0, 0, 2, 1]))
     np.testing.assert_allclose(shares, [[0.75, 0, 0.25], [0, 1, 0]])
+
+
+def with_members(world, task, what):
+    members = {"client": np.array([0, 0, 1]), what: np.array([2, 0, 1]), "split": np.zeros(3, np.int8)}
+    write_arrays(world.results / "partitions" / "cora" / "metis-2.npz", members, {"clients": 2, "task": task})
+
+
+def test_graphs_have_classes_too(world):
+    write_arrays(world.results / "datasets" / "cora.npz", {"y": np.array([0, 0, 1])}, {"dataset": "cora"})
+    with_members(world, "graph", "graph")
+    client, label = scene_of(world).clients_and_labels("cora", "metis-2")
+    assert (client.tolist(), label.tolist()) == ([0, 0, 1], [1, 0, 0])
+    assert draw(world, "label-skew") == 0
+
+
+def test_users_have_no_classes(world, capsys):
+    with_members(world, "rec", "user")
+    assert draw(world, "label-skew") == 1
+    assert "task 'rec', which has none" in capsys.readouterr().err
 
 
 def test_unknown_figure_suggests_the_nearest(world, capsys):

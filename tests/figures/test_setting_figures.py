@@ -5,8 +5,9 @@ import pytest
 
 from fedbench.configuration.suite import load_suite
 from fedbench.errors import ConfigurationError
-from fedbench.figures import apv_diagnostics, grid, sweep
+from fedbench.figures import apv_diagnostics, bars, grid, sweep
 from fedbench.figures._scene import Scene
+from fedbench.files import write_arrays
 from fedbench.records.pack import open_records
 from fedbench.records.store import Record, read_record, table_of, write_record
 from fedbench.stats.cells import table_named
@@ -157,6 +158,31 @@ def test_a_bundle_keeps_the_diagnostics(world):
         assert world.run("figure", "apv-diagnostics", "--suite", "s", *where) == 0
     drawn = [(world.root / name / "apv-diagnostics.png").read_bytes() for name in "ab"]
     assert drawn[0] == drawn[1]
+
+
+OWN = {"datasets": ["cora", "a"], "partitions": [], "partition_of": {"cora": "metis-2", "a": "metis-3"}}
+
+
+@pytest.mark.parametrize(
+    ("module", "keys", "below"),
+    [
+        (grid, {"grid": GRID}, ["here"]),
+        (apv_diagnostics, {"diagnostics": ["self_weight", "apv_cosine"]}, ["", ""]),
+        (bars, {"further": [{"label": "first", "group": {"name": "first", "first": 0, "last": 0}}]}, [""]),
+    ],
+)
+def test_data_sets_with_partitions_of_their_own_have_a_panel_each(world, module, keys, below):
+    variants(world, {"d1": {}}, d1={"model": {"layers": 1, "width": 8}})
+    world.suite(toy={**TABLE, **OWN, "published": None, "rows": [{"method": "fedaux", "variant": "d1"}], **keys})
+    for dataset, name in OWN["partition_of"].items():
+        write_arrays(world.results / "datasets" / f"{dataset}.npz", {}, {})
+        write_arrays(world.results / "partitions" / dataset / f"{name}.npz", {}, {"clients": 2})
+        run = RUN.model_copy(update={"method": "fedaux", "variant": "d1", "dataset": dataset, "partition": name})
+        with_diagnostics(world.write(flat(0.6), run), [[[0.5, 0.5], [0.6, 0.8]]] * 2)
+    figure = module.draw(scene_of(world))
+    titles = [axes.get_title() for axes in figure.axes if axes.get_title()]
+    places = [", ".join(place) for place in OWN["partition_of"].items()]
+    assert titles == [", ".join(filter(None, (place, title))) for title in below for place in places]
 
 
 @pytest.mark.parametrize(("module", "key"), [(sweep, "sweep"), (grid, "grid"), (apv_diagnostics, "diagnostics")])

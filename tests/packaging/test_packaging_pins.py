@@ -43,6 +43,7 @@ def test_the_conda_environment_asks_for_the_same():
     environment = yaml.safe_load((ROOT / "environment.yml").read_text())
     pip = next(part["pip"] for part in environment["dependencies"] if isinstance(part, dict))
     assert pip == PROJECT["dependencies"]
+    assert PROJECT["requires-python"] == "==3.11.*"
     assert "python=3.11" in environment["dependencies"]
 
 

@@ -3,15 +3,21 @@
 from pathlib import Path
 
 import pytest
+import yaml
 
-from fedbench.configuration.suite import load_suite
+from fedbench.configuration.suite import load_suite, table_in_suite
 from fedbench.errors import ConfigurationError
 from fedbench.planning.check import check_suite
 from fedbench.planning.selection import selected
+from tests.planning.conftest import FILES
 
 
 def _check(configs: Path, methods=("fedavg", "local"), also=()) -> None:
     check_suite("tiny", load_suite("tiny", configs), configs, methods, also)
+
+
+def _rewrite(configs: Path, name: str, **changes: object) -> None:
+    (configs / name).write_text(yaml.safe_dump({**FILES[name], **changes}))
 
 
 def test_a_sound_suite_passes(configs):
@@ -49,6 +55,55 @@ def test_an_unknown_table_is_named(configs):
     (configs / "tables/one.yaml").rename(configs / "tables/ones.yaml")
     with pytest.raises(ConfigurationError, match="did you mean 'ones'"):
         _check(configs)
+
+
+@pytest.mark.parametrize(
+    ("table", "choice", "message"),
+    [
+        ({"floor": "local"}, {"without": ["local"]}, "`floor` must name one of the rows"),
+        ({"kind": "rounds", "baseline": "local"}, {"only": ["fedavg"]}, "`baseline` must name one of the rows"),
+        ({"partition_of": {"cora": "metis-3"}, "partitions": []}, {"datasets": ["photo"]}, "no partition of photo"),
+        ({"kind": "seconds"}, {"partition_seeds": 3}, "`partition_seeds` needs the kind figure"),
+    ],
+)
+def test_what_a_suite_changes_must_leave_a_whole_table(configs, table, choice, message):
+    _rewrite(configs, "tables/one.yaml", **table)
+    _check(configs)
+    _rewrite(configs, "suites/tiny.yaml", tables={"one": choice})
+    with pytest.raises(ConfigurationError, match=message):
+        _check(configs)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "where"),
+    [
+        ("tables/one.yaml", {"partition_of": {"coar": "metis-3"}}, "`partition_of` of table 'one'"),
+        ("tables/one.yaml", {"rows": [{"method": "fedavg", "by_dataset": {"coar": "long"}}]}, "row fedavg/default"),
+        ("protocols/short.yaml", {"datasets": {"coar": {"rounds": 2}}}, "`datasets` of protocol 'short'"),
+    ],
+)
+def test_a_key_that_singles_out_no_data_set_is_an_error(configs, name, change, where):
+    _rewrite(configs, name, **change)
+    with pytest.raises(ConfigurationError, match=rf"{where}.*coar\.yaml \(did you mean 'cora'"):
+        _check(configs)
+
+
+@pytest.mark.parametrize(
+    ("figure", "message"),
+    [
+        ({"name": "acuracy-by-round"}, r"no figure 'acuracy-by-round' \(did you mean 'accuracy-by-round'"),
+        ({"name": "accuracy-by-round", "table": "two", "only": ["local"]}, "no row local/default"),
+    ],
+)
+def test_figures_and_the_rows_that_they_draw_are_checked(configs, figure, message):
+    _rewrite(configs, "suites/tiny.yaml", figures=[figure])
+    with pytest.raises(ConfigurationError, match=message):
+        _check(configs)
+
+
+def test_an_appended_row_that_the_table_has_is_not_repeated(configs):
+    table = table_in_suite("one", load_suite("tiny", configs), configs, ["local", "fedavg/long", "fedavg/long"])
+    assert [row.name for row in table.rows] == ["fedavg/default", "local/default", "fedavg/long"]
 
 
 def test_keys_of_the_command_line():

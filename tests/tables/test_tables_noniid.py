@@ -211,6 +211,12 @@ def test_table_of_readings(described):
     assert "closest reading first: JSD 0.005; MMD" in text
 
 
+def test_a_partition_of_a_data_sets_own_is_a_column(described):
+    described.suite(xi={**NONIID, "partitions": [], "partition_of": {"cora": "metis-3"}})
+    rows, _ = build(described)
+    assert rows["jsd"]["partition"] == "metis-3"
+
+
 def test_a_table_of_partitions_asks_for_no_runs(described):
     suite = load_suite("s", described.configs)
     assert runs_of_suite(suite, described.configs, also=["local"]) == []

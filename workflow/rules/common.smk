@@ -6,12 +6,13 @@ from snakemake.exceptions import WorkflowError
 from fedbench.configuration.protocol import load_protocol
 from fedbench.configuration.run import RunName, resolve
 from fedbench.configuration.suite import FigureChoice, load_suite, table_in_suite
-from fedbench.errors import FedbenchError, nearest
+from fedbench.errors import FedbenchError
+from fedbench.figures import figure_names
 from fedbench.partition.name import parse_name
 from fedbench.partition.scheme import load_scheme
 from fedbench.planning.check import check_suite
-from fedbench.planning.figures import figure_names, figure_text
-from fedbench.planning.jobs import jobs_of_table
+from fedbench.planning.figures import figure_text
+from fedbench.planning.jobs import Job, jobs_of_table
 from fedbench.planning.selection import selected
 from fedbench.planning.stage import stage_digest
 from fedbench.provenance.code import code_digest, program_digest
@@ -47,11 +48,6 @@ FIGURES = {
     choice.stem: choice
     for choice in (PLAIN_FIGURES if SUITE.figures is None else SUITE.figures)
 }
-for choice in FIGURES.values():
-    if choice.name not in figure_names():
-        raise WorkflowError(
-            f"suite '{SELECTION.suite}': no figure '{choice.name}'{nearest(choice.name, figure_names())}"
-        )
 
 
 pathvars:
@@ -80,7 +76,7 @@ def plain_records_of(table):
     """Paths of the records of a table's columns: figures leave out the other seeds of a partition."""
     runs = table_of(table).runs()
     return [
-        f"<results>/records/{run.folder}/seeds-{block}.parquet"
+        f"<results>/records/{Job(run=run, block=block).record}"
         for run in dict.fromkeys(runs)
         for block in SUITE.blocks_of(table)
     ]

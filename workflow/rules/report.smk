@@ -95,8 +95,7 @@ def partitions_of(table):
 
 def plain_partitions_of(table):
     """Partition files of a table's columns."""
-    columns = table_of(table)
-    return files_of((d, p) for d in columns.datasets for p in columns.partitions)
+    return files_of(table_of(table).columns)
 
 
 def dataset_files_of(table):
