@@ -7,6 +7,8 @@ from pathlib import Path
 
 from pydantic import Field, model_validator
 
+from fedbench.configuration.method import load_method_file
+from fedbench.configuration.protocol import load_protocol
 from fedbench.configuration.run import RunName, block_name
 from fedbench.configuration.table import Row, TableFile, faults, load_table
 from fedbench.errors import ConfigurationError, nearest
@@ -19,6 +21,7 @@ class TableChoice(Settings):
     datasets: tuple[str, ...] | None = None
     partitions: tuple[str, ...] | None = None
     protocol: str | None = None
+    caption: str | None = Field(None, description="where the suite's choices make the table's own untrue")
     partition_seeds: int | None = Field(None, ge=1)
     partition_run_seeds: int | None = Field(None, ge=1)
     without: tuple[str, ...] = Field((), description="rows left out, `method` or `method/variant`")
@@ -82,7 +85,7 @@ def load_suite(name: str, configs: Path) -> Suite:
 def table_in_suite(name: str, suite: Suite, configs: Path, also: Iterable[str] = ()) -> TableFile:
     """Return a table as a suite builds it; ``also`` appends methods (``name`` or ``name/variant``) as rows.
 
-    A row that the table has already isn't appended again.
+    A row that the table has already isn't appended again, nor a method that isn't for the table's task.
 
     Raises:
         ConfigurationError: the suite names a row that the table doesn't have, or what it changes leaves no whole table.
@@ -93,8 +96,7 @@ def table_in_suite(name: str, suite: Suite, configs: Path, also: Iterable[str] =
     changes = choice.model_dump(exclude_none=True, exclude={"without", "only", "seeds_per_job"})
     changed = table.model_copy(update={**changes, "rows": rows})
     _require_whole(changed, where)
-    more = () if table.kind == "noniid" else _rows_beside(rows, also)
-    return changed.model_copy(update={"rows": rows + more})
+    return changed.model_copy(update={"rows": rows + _rows_beside(changed, also, configs)})
 
 
 def _require_whole(table: TableFile, where: str) -> None:
@@ -109,9 +111,13 @@ def _require_whole(table: TableFile, where: str) -> None:
         )
 
 
-def _rows_beside(rows: tuple[Row, ...], also: Iterable[str]) -> tuple[Row, ...]:
-    asked = {row.name: row for row in map(_row, also)}
-    return tuple(row for name, row in asked.items() if name not in {row.name for row in rows})
+def _rows_beside(table: TableFile, also: Iterable[str], configs: Path) -> tuple[Row, ...]:
+    """Return the rows that ``also`` adds to a table; none to one of partitions."""
+    if not (also and table.protocol):
+        return ()
+    task, names = load_protocol(table.protocol, configs).training.task, {row.name for row in table.rows}
+    asked = {row.name: row for row in map(_row, also) if task in load_method_file(row.method, configs).tasks}
+    return tuple(row for name, row in asked.items() if name not in names)
 
 
 def rows_only(table: TableFile, only: Iterable[str]) -> TableFile:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from fedbench.configuration.method import load_method_file
 from fedbench.configuration.protocol import load_protocol
 from fedbench.configuration.run import RunName, resolve
 from fedbench.configuration.suite import FigureChoice, Suite, files_of_suite, rows_only, runs_of_suite, table_in_suite
@@ -30,9 +31,9 @@ def check_suite(name: str, suite: Suite, configs: Path, methods: Iterable[str], 
         also: methods appended to every table.
 
     Raises:
-        ConfigurationError: lists every method without a rule file, every data set or partition scheme without a
-            configuration file, and every figure without a module; or says which file, protocol, variant, row or setting
-            is wrong.
+        ConfigurationError: lists every method without a rule file or for another task, every data set or partition
+            scheme without a configuration file, and every figure without a module; or says which file, protocol,
+            variant, row or setting is wrong.
     """
     runs = runs_of_suite(suite, configs, also)
     files = files_of_suite(suite, configs)
@@ -41,6 +42,8 @@ def check_suite(name: str, suite: Suite, configs: Path, methods: Iterable[str], 
         *_without_file(files, configs),
         *_misspelt(suite, configs),
         *_without_module(suite.figures or ()),
+        *_of_another_task(runs, configs),
+        *_in_no_table(suite, configs, also),
     ]
     if faults:
         raise ConfigurationError(
@@ -64,6 +67,27 @@ def _without_rule(runs: Iterable[RunName], methods: Iterable[str]) -> list[str]:
     asked = dict.fromkeys(run.method for run in runs)
     known = set(methods)
     return [f"method '{name}' has no rule file{nearest(name, known)}" for name in asked if name not in known]
+
+
+def _of_another_task(runs: Iterable[RunName], configs: Path) -> list[str]:
+    asked = dict.fromkeys((run.method, run.protocol) for run in runs)
+    pairs = [(method, load_protocol(name, configs).training.task, name) for method, name in asked]
+    tasks = {method: load_method_file(method, configs).tasks for method, _, _ in pairs}
+    return [
+        f"method '{method}' is for the task {' or '.join(tasks[method])}, protocol '{name}' for the task {task}"
+        for method, task, name in pairs
+        if task not in tasks[method]
+    ]
+
+
+def _in_no_table(suite: Suite, configs: Path, also: Iterable[str]) -> list[str]:
+    """Return the methods to append that no table takes: all are for other tasks."""
+    taken = {row.name for name in suite.tables for row in table_in_suite(name, suite, configs, also).rows}
+    return [f"no table for '{name}' of `also`" for name in also if _full(name) not in taken]
+
+
+def _full(name: str) -> str:
+    return name if "/" in name else f"{name}/default"
 
 
 def _without_file(files: Sequence[tuple[str, str]], configs: Path) -> list[str]:

@@ -40,6 +40,28 @@ def test_an_unknown_appended_method_is_named(configs):
         _check(configs, also=["fedavgg"])
 
 
+def test_a_method_for_another_task_is_named(configs):
+    (configs / "methods/local.yaml").write_text(yaml.safe_dump({"label": "Local", "tasks": ["rec"]}))
+    with pytest.raises(ConfigurationError, match="'local' is for the task rec, protocol 'short' for the task node"):
+        _check(configs)
+
+
+def test_also_appends_where_the_task_is_the_methods(configs):
+    _rewrite(configs, "tables/two.yaml", protocol="ranked")
+    training = {"task": "rec", "rounds": 10, "model": {"backbone": "mf"}}
+    ranked = {"title": "Ranked", "source": "nobody", "training": training}
+    (configs / "protocols/ranked.yaml").write_text(yaml.safe_dump(ranked))
+    (configs / "methods/gfcf.yaml").write_text(yaml.safe_dump({"label": "GF-CF", "tasks": ["rec"]}))
+    suite = load_suite("tiny", configs)
+    names = {
+        table: [row.method for row in table_in_suite(table, suite, configs, ["gfcf"]).rows] for table in suite.tables
+    }
+    assert names == {"one": ["fedavg", "local"], "two": ["fedavg", "fedavg", "gfcf"]}
+    (configs / "methods/gfcf.yaml").write_text(yaml.safe_dump({"label": "GF-CF", "tasks": ["graph"]}))
+    with pytest.raises(ConfigurationError, match="no table for 'gfcf' of `also`"):
+        _check(configs, also=["gfcf"])
+
+
 def test_an_unknown_variant_is_named(configs):
     with pytest.raises(ConfigurationError, match="did you mean 'long'"):
         _check(configs, also=["fedavg/lomg"])

@@ -1,6 +1,7 @@
 """What Snakemake runs again, and what it doesn't."""
 
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -11,6 +12,16 @@ RECORD = "results/records/smoke/cora-mini/metis-3/{}/seeds-0-1.parquet"
 
 def test_the_second_run_does_nothing(done):
     assert "Nothing to be done" in done.snakemake("all", *SMOKE).stdout
+
+
+def test_committed_tables_are_rebuilt_where_their_records_are_not(done):
+    """A fresh clone has the committed tables, no records, and nothing that Snakemake knows of them."""
+    tables = {path.stem for path in (done.folder / "reports/smoke/tables").glob("*.csv")}
+    for folder in ("results", ".snakemake"):
+        shutil.rmtree(done.folder / folder)
+    counts = done.rules_to_run("tables", *SMOKE)
+    assert counts["table"] == len(tables) > 3
+    assert counts["train_fedprox"] >= 1
 
 
 def test_a_comment_makes_nothing_stale(done):

@@ -9,9 +9,12 @@ localrules:
     partition_reports,
 
 
+# Asks for what tables are made from, too: a committed table is there without its records, and Snakemake makes nothing
+# for an output that is there.
 rule tables:
     input:
         expand("<reports>/<suite>/tables/{table}.csv", table=SUITE.tables),
+        sources_of_tables(),
 
 
 rule figures:

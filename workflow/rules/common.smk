@@ -82,14 +82,30 @@ def plain_records_of(table):
     ]
 
 
-def inputs_of_table(wildcards):
+def sources_of(table):
     """What a table is made from - the records that fill it, or the data that its readings describe."""
-    if table_of(wildcards.table).readings:
+    if table_of(table).readings:
         return {
-            "partitions": partitions_of(wildcards.table),
-            "datasets": dataset_files_of(wildcards.table),
+            "partitions": partitions_of(table),
+            "datasets": dataset_files_of(table),
         }
-    return {"records": records_of(wildcards.table)}
+    return {"records": records_of(table)}
+
+
+def inputs_of_table(wildcards):
+    """What the table of a rule's wildcards is made from."""
+    return sources_of(wildcards.table)
+
+
+def sources_of_tables():
+    """What all tables of the suite are made from, each file once."""
+    paths = {
+        path
+        for table in SUITE.tables
+        for kind in sources_of(table).values()
+        for path in kind
+    }
+    return sorted(paths)
 
 
 def folder_of_records(wildcards, input):
