@@ -48,7 +48,7 @@ def test_a_method_for_another_task_is_named(configs):
 
 def test_also_appends_where_the_task_is_the_methods(configs):
     _rewrite(configs, "tables/two.yaml", protocol="ranked")
-    training = {"task": "rec", "rounds": 10, "model": {"backbone": "mf"}}
+    training = {"task": "rec", "rounds": 10, "model": {"backbone": "mf", "dropout": 0.0}}
     ranked = {"title": "Ranked", "source": "nobody", "training": training}
     (configs / "protocols/ranked.yaml").write_text(yaml.safe_dump(ranked))
     (configs / "methods/gfcf.yaml").write_text(yaml.safe_dump({"label": "GF-CF", "tasks": ["rec"]}))
