@@ -67,7 +67,7 @@ bench: $(READY) ## measure speed against peers: reports/benchmarks.csv
 	python -m benchmarks
 
 verify-records: $(READY) ## retrain a random sample of the committed records and compare
-	$(SNAKEMAKE) partitions --config suite=paper
+	files=$$(fedbench verify --bundle reports/paper/records --files) && $(SNAKEMAKE) $$files
 	fedbench verify --bundle reports/paper/records
 
 tables-from-records: $(READY) ## rebuild the committed tables from the committed records, in a minute (but those of partitions)

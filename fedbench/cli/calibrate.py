@@ -5,15 +5,17 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from fedbench.cli._options import add_configs, add_records
+
 HELP = "compare with figures known to be reproducible"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
     parser.add_argument("--suite", default="calibration", help="suite of the runs; its seeds count")
-    parser.add_argument("--configs", type=Path, default=Path("configs"))
-    parser.add_argument("--records", type=Path, default=Path("results/records"))
-    parser.add_argument("--out", type=Path, help="default: reports/<suite>.csv")
+    add_configs(parser)
+    add_records(parser)
+    parser.add_argument("--out", type=Path, help="table written (default: reports/<suite>.csv)")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from fedbench.cli._options import add_configs, add_records
+
 HELP = "tell which records are stale or invalid, and why"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
-    parser.add_argument(
-        "--records", type=Path, default=Path("results/records"), help="folder of records, or a bundle of them"
-    )
+    add_records(parser)
     parser.add_argument("--results", type=Path, help="folder with datasets/ and partitions/ to compare digests with")
-    parser.add_argument("--configs", type=Path, default=Path("configs"), help="configuration folder")
+    add_configs(parser)
     parser.add_argument("--all", action="store_true", help="list valid records too")
 
 

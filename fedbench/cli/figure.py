@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from fedbench.cli._options import add_also, add_configs, add_records, names
+
 HELP = "draw a figure"
 
 
@@ -13,14 +15,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("figure", help="name of a module in fedbench/figures, such as accuracy-by-round")
     parser.add_argument("--suite", required=True, help="name of a file in configs/suites")
     parser.add_argument("--table", help="table whose methods, data sets and partitions are drawn (default: the first)")
-    parser.add_argument("--configs", type=Path, default=Path("configs"), help="configuration folder")
-    parser.add_argument(
-        "--records", type=Path, default=Path("results/records"), help="folder of records, or a bundle of them"
-    )
+    add_configs(parser)
+    add_records(parser)
     parser.add_argument("--results", type=Path, help="folder with datasets/ and partitions/")
     parser.add_argument("--out", type=Path, help="folder of the figures (default: reports/<suite>/figures)")
-    parser.add_argument("--also", default="", help="methods to append, separated by commas")
-    parser.add_argument("--only", default="", help="rows drawn, separated by commas (default: all)")
+    add_also(parser)
+    parser.add_argument("--only", type=names, default=(), help="rows drawn, separated by commas (default: all)")
     parser.add_argument("--partial", action="store_true", help="leave out cells without records")
 
 
@@ -34,9 +34,9 @@ def run(args: argparse.Namespace) -> None:
 
     suite = load_suite(args.suite, args.configs)
     name = args.table or next(iter(suite.tables))
-    also, only = ([part for part in text.split(",") if part] for text in (args.also, args.only))
+    chosen = [*args.only, *args.also] if args.only else ()
     scene = Scene(
-        table=rows_only(table_named(name, suite, args.configs, also), [*only, *also] if only else ()),
+        table=rows_only(table_named(name, suite, args.configs, args.also), chosen),
         blocks=tuple(suite.blocks_of(name)),
         configs=args.configs,
         records=open_records(args.records),

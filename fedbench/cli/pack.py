@@ -5,16 +5,18 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from fedbench.cli._options import add_also, add_configs, add_records
+
 HELP = "pack a suite's records into a compact bundle"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
     parser.add_argument("--suite", required=True, help="name of a file in configs/suites")
-    parser.add_argument("--records", type=Path, default=Path("results/records"), help="folder of records")
-    parser.add_argument("--configs", type=Path, default=Path("configs"), help="configuration folder")
+    add_records(parser)
+    add_configs(parser)
     parser.add_argument("--out", type=Path, help="folder of the bundle (default: reports/<suite>/records)")
-    parser.add_argument("--also", default="", help="methods to append to every table, separated by commas")
+    add_also(parser)
     parser.add_argument("--partial", action="store_true", help="pack what is there")
     parser.add_argument("--add", action="store_true", help="keep what the bundle has and the folder of records hasn't")
 
@@ -26,10 +28,9 @@ def run(args: argparse.Namespace) -> None:
     from fedbench.stats.packing import pack_suite
 
     out = args.out or Path("reports", args.suite, "records")
-    also = [name for name in args.also.split(",") if name]
     suite = load_suite(args.suite, args.configs)
     records = open_records(args.records)
     chosen = Layered(records, Bundle(out)) if args.add else records
-    count = pack_suite(suite, args.configs, chosen, out, also, args.partial)
+    count = pack_suite(suite, args.configs, chosen, out, args.also, args.partial)
     size = sum(path.stat().st_size for path in out.iterdir())
     print(f"{count} records, {size / 1e6:.2f} MB in {out}")

@@ -6,6 +6,7 @@ import argparse
 import os
 from pathlib import Path
 
+from fedbench.cli._options import add_also, add_configs, add_records
 from fedbench.configuration.suite import load_suite
 from fedbench.planning.past import past_runs
 from fedbench.planning.plan import plan_of
@@ -17,10 +18,10 @@ HELP = "print a suite's jobs and the time they will take"
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("--suite", default="quick", help="suite to plan (default: %(default)s)")
-    parser.add_argument("--also", default="", help="methods to append to every table, separated by commas")
+    add_also(parser)
     parser.add_argument("--cores", type=int, default=os.cpu_count() or 1, help="jobs at a time (default: %(default)s)")
-    parser.add_argument("--configs", type=Path, default=Path("configs"))
-    parser.add_argument("--records", type=Path, default=Path("results/records"))
+    add_configs(parser)
+    add_records(parser)
     parser.add_argument(
         "--past",
         type=Path,
@@ -32,6 +33,5 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Print the plan."""
     past = past_runs(args.past or [args.records, Path("reports/paper/records")])
-    also = tuple(name for name in args.also.split(",") if name)
-    plan = plan_of(load_suite(args.suite, args.configs), args.configs, args.records, past, also)
+    plan = plan_of(load_suite(args.suite, args.configs), args.configs, args.records, past, args.also)
     print(plan_text(plan, args.cores))

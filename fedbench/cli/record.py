@@ -12,16 +12,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
     parser.add_argument("--table", type=Path, required=True, help="CSV: seed, client, round, split, metric, value")
     for name in ("protocol", "dataset", "partition", "method"):
-        parser.add_argument(f"--{name}", required=True)
-    parser.add_argument("--variant", default="default")
+        parser.add_argument(f"--{name}", required=True, help=f"the record's {name}, as in its path")
+    parser.add_argument("--variant", default="default", help="likewise")
     parser.add_argument("--label", help="row name in tables (default: the method's name)")
-    parser.add_argument("--task", choices=("node", "graph", "rec"), default="node")
+    parser.add_argument("--task", choices=("node", "graph", "rec"), default="node", help="the data set's")
     parser.add_argument("--program", type=Path, action="append", required=True, help="the program's file; repeatable")
     parser.add_argument("--dataset-file", type=Path, required=True, help="data set file that the program read")
     parser.add_argument("--partition-file", type=Path, required=True, help="partition file that the program read")
     parser.add_argument("--settings", type=Path, help="JSON file: what the program was told")
     parser.add_argument("--costs", type=Path, help="JSON file: a list of costs, one a seed (SeedCost)")
-    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--device", default="cpu", help="where it ran; for the header")
     parser.add_argument("--out", type=Path, required=True, help="<records>/<protocol>/.../seeds-<a>-<b>.parquet")
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from fedbench.cli._options import add_also, add_configs, add_records
+
 HELP = "build a table from records"
 
 
@@ -12,18 +14,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
     parser.add_argument("table", help="name of a table of the suite (file in configs/tables)")
     parser.add_argument("--suite", required=True, help="name of a file in configs/suites")
-    parser.add_argument("--configs", type=Path, default=Path("configs"), help="configuration folder")
-    parser.add_argument(
-        "--records",
-        type=Path,
-        default=Path("results/records"),
-        help="folder of records, or a bundle of `fedbench pack`",
-    )
+    add_configs(parser)
+    add_records(parser)
     parser.add_argument(
         "--results", type=Path, help="folder with datasets/ and partitions/, for digests and tables of partitions"
     )
     parser.add_argument("--out", type=Path, help="folder of the tables (default: reports/<suite>/tables)")
-    parser.add_argument("--also", default="", help="methods to append as rows, separated by commas")
+    add_also(parser)
     parser.add_argument("--partial", action="store_true", help="print cells without records as `not run`")
 
 
@@ -44,7 +41,7 @@ def run(args: argparse.Namespace) -> None:
         open_records(args.records),
         Present(args.configs, results, read_confirmations(args.records)),
         out,
-        also=[name for name in args.also.split(",") if name],
+        also=args.also,
         partial=args.partial,
         results=results,
         remedy=f"`snakemake --cores 2 --config suite={args.suite} -- {out}/{args.table}.csv` makes them; "

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from fedbench.cli._options import add_configs
+
 HELP = "train a method on a partition"
 
 
@@ -13,14 +15,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("method", help="module of fedbench/methods")
     parser.add_argument("--variant", default="default", help="variant in configs/methods/<method>.yaml")
     parser.add_argument("--protocol", required=True, help="file of configs/protocols")
-    parser.add_argument("--dataset", required=True)
-    parser.add_argument("--partition", required=True)
+    parser.add_argument("--dataset", required=True, help="file of configs/datasets")
+    parser.add_argument("--partition", required=True, help="<scheme>-<clients>[-s<seed>], for example metis-10")
     parser.add_argument("--seeds", required=True, help="block of seeds, '0-2' for 0, 1, 2")
-    parser.add_argument("--dataset-file", type=Path, required=True)
-    parser.add_argument("--partition-file", type=Path, required=True)
+    parser.add_argument("--dataset-file", type=Path, required=True, help="what `fedbench dataset` wrote")
+    parser.add_argument("--partition-file", type=Path, required=True, help="what `fedbench partition` wrote")
     parser.add_argument("--out", type=Path, required=True, help="the record's .parquet; its .json is written beside it")
-    parser.add_argument("--configs", type=Path, default=Path("configs"))
-    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    add_configs(parser)
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="where to train")
     parser.add_argument(
         "--state", type=Path, default=None, help="where finished seeds and checkpoints survive a killed job"
     )

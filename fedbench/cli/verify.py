@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from fedbench.verification.retrain import Retrained, Trainer
 
+from fedbench.cli._options import add_configs
+
 HELP = "retrain a random sample of records and compare"
 
 
@@ -20,21 +22,27 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sample", type=int, default=3, help="number of (run, seed) pairs to retrain")
     parser.add_argument("--seed", type=int, default=0, help="of the draw")
     parser.add_argument("--tolerance", type=float, default=0.0, help="allowed difference of a figure (1: everything)")
-    parser.add_argument("--configs", type=Path, default=Path("configs"), help="configuration folder")
+    add_configs(parser)
     parser.add_argument("--results", type=Path, default=Path("results"), help="folder with datasets/ and partitions/")
+    parser.add_argument(
+        "--files", action="store_true", help="print the partition files that the sample needs, and train nothing"
+    )
     parser.add_argument(
         "--confirm",
         action="store_true",
         help="retrain one record of every method and variant whose code has changed; note those that come out exactly",
     )
-    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where to train")
 
 
 def run(args: argparse.Namespace) -> int:
     """Print one line a retrained run; status 1 on any difference above the tolerance."""
     from fedbench.records.pack import open_records
-    from fedbench.verification.retrain import engine_trainer, retrain
+    from fedbench.verification.retrain import engine_trainer, partition_files, retrain, sample
 
+    if args.files:
+        print(*partition_files(sample(open_records(args.bundle), args.sample, args.seed), args.results), sep="\n")
+        return 0
     trainer = engine_trainer(args.configs, args.results, args.device)
     if args.confirm:
         return _confirm(args, trainer)

@@ -150,6 +150,7 @@ def _names(texts: Iterable[str], rows: tuple[Row, ...], asked: str) -> set[str]:
             asked,
             found=f"no row {unknown[0]}{nearest(unknown[0], [row.name for row in rows])}",
             allowed=", ".join(row.name for row in rows),
+            remedy="correct the name (`method` or `method/variant`)",
         )
     return names
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from fedbench.configuration.method import label_of
 from fedbench.configuration.run import RunName
 from fedbench.configuration.table import Row, TableFile
 from fedbench.errors import ConfigurationError
 from fedbench.files import read_arrays
 from fedbench.records.pack import Records
 from fedbench.stats.cells import Cell, cells_of, require_complete
+from fedbench.stats.labels import label
 from fedbench.stats.measures import selected_values
 from fedbench.stats.published import load_published
 
@@ -77,9 +77,7 @@ class Scene:
 
     def label(self, row: Row) -> str:
         """Return a method's name as printed."""
-        if (self.configs / "methods" / f"{row.method}.yaml").exists():
-            return label_of(row.method, row.variant, self.configs)
-        return next(cell.records[0].header.label for cell in self.cells if cell.row == row)
+        return label(row, self.cells, self.configs)
 
     def clients_and_labels(self, dataset: str, partition: str) -> tuple[np.ndarray, np.ndarray]:
         """Return a partition's entries, nodes or graphs, as client int64[m] and label int64[m].

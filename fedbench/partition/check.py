@@ -57,7 +57,7 @@ def check_partition(partition: Partition, nodes: int, disjoint: bool = True) -> 
 
 def _broken(partition: Partition, nodes: int, disjoint: bool) -> Iterator[str]:
     client, node, split = partition.client, partition.node, partition.split
-    if not (_within(node, nodes) and _within(client, partition.clients) and _within(split, len(SPLIT_NAMES))):
+    if not (within(node, nodes) and within(client, partition.clients) and within(split, len(SPLIT_NAMES))):
         yield "a node, client or split number out of range"
         return
     times = np.bincount(node, minlength=nodes)
@@ -80,7 +80,8 @@ def _torn(node: np.ndarray, split: np.ndarray) -> int:
     return int((np.unique(roles // len(SPLIT_NAMES), return_counts=True)[1] > 1).sum())
 
 
-def _within(values: np.ndarray, size: int) -> bool:
+def within(values: np.ndarray, size: int) -> bool:
+    """Tell whether all values are 0 .. size - 1."""
     return bool(((values >= 0) & (values < size)).all())
 
 

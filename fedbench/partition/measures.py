@@ -39,8 +39,7 @@ class ClientMeasures:
     @property
     def label_entropy(self) -> np.ndarray:
         """Return float64[K], the entropy of the client's class shares in bits; 0 where there is one class only."""
-        share = self.class_counts / self.nodes[:, None]
-        return np.asarray(0.0 - (share * np.log2(np.where(share > 0, share, 1.0))).sum(axis=1))
+        return entropy(self.class_counts)
 
     @property
     def label_distance(self) -> np.ndarray:
@@ -57,6 +56,12 @@ class ClientMeasures:
         stored = ("nodes", "train", "val", "test", "kept_edges", "missing_links")
         derived = ("classes_absent", "label_entropy", "label_distance")
         return {name: getattr(self, name) for name in stored + derived}
+
+
+def entropy(counts: np.ndarray) -> np.ndarray:
+    """Return float64[K], the entropy in bits of each row's shares, int64[K, C]; 0 where all is of one class."""
+    share = counts / counts.sum(axis=1, keepdims=True)
+    return np.asarray(0.0 - (share * np.log2(np.where(share > 0, share, 1.0))).sum(axis=1))
 
 
 def measure(partition: Partition, dataset: NodeDataset) -> ClientMeasures:

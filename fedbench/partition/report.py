@@ -8,6 +8,7 @@ import numpy as np
 
 from fedbench.datasets.node import NodeDataset
 from fedbench.partition.measures import ClientMeasures, warnings
+from fedbench.partition.page import measured, number, page
 from fedbench.partition.store import Partition
 
 HEADER = "dataset,partition,client,measure,class,value"
@@ -25,7 +26,7 @@ def csv_text(name: str, partition: Partition, measures: ClientMeasures) -> str:
 def _rows(measures: ClientMeasures) -> Iterator[str]:
     for client in range(measures.nodes.size):
         for measure, values in measures.columns().items():
-            yield f"{client},{measure},,{_number(values[client])}"
+            yield f"{client},{measure},,{number(values[client])}"
         for label, count in enumerate(measures.class_counts[client]):
             yield f"{client},class_count,{label},{count}"
 
@@ -34,24 +35,18 @@ def markdown_text(name: str, partition: Partition, dataset: NodeDataset, measure
     """Return the report for people: totals, warnings, and a table with one row a client."""
     kept, cut = partition.meta["kept_edges"], partition.meta["cut_edges"]
     share = cut / (kept + cut) if kept + cut else 0.0
-    columns = measures.columns()
-    heads = ["client", *(column.replace("_", " ") for column in columns)]
-    heads += [f"class {label}" for label in range(dataset.classes)]
-    cells = [np.arange(measures.nodes.size), *columns.values(), *measures.class_counts.T]
-    lines = [
-        f"# {dataset.name}, {name}",
-        "",
+    counts = [(f"class {label}", [str(n) for n in measures.class_counts[:, label]]) for label in range(dataset.classes)]
+    said = [
         f"{_held(partition, dataset.nodes)}; {kept:,} edges kept, {cut:,} cut ({share:.1%}).",
         "Missing links: cut edges with one end in the client. Label entropy in bits. Label distance: total variation "
         "between the client's class shares and the overall ones (0 same, 1 disjoint).",
-        "",
-        *(f"- Warning: {text}." for text in warnings(measures)),
-        "",
-        _row(heads),
-        _row(["---:"] * len(heads)),
-        *(_row([_number(column[client]) for column in cells]) for client in range(measures.nodes.size)),
     ]
-    return "\n".join(lines) + "\n"
+    columns = [
+        ("client", [str(client) for client in range(measures.nodes.size)]),
+        *measured(measures.columns()),
+        *counts,
+    ]
+    return page(f"{dataset.name}, {name}", said, warnings(measures), columns)
 
 
 def _held(partition: Partition, nodes: int) -> str:
@@ -60,11 +55,3 @@ def _held(partition: Partition, nodes: int) -> str:
     if held == memberships == nodes:
         return f"{nodes:,} nodes in {partition.clients} clients"
     return f"{held:,} of {nodes:,} nodes in {partition.clients} clients, {memberships:,} memberships"
-
-
-def _row(cells: list[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _number(value: np.generic) -> str:
-    return f"{value:.4f}" if isinstance(value, np.floating) else str(value)

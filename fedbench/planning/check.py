@@ -99,12 +99,10 @@ def _without_file(files: Sequence[tuple[str, str]], configs: Path) -> list[str]:
 def _misspelt(suite: Suite, configs: Path) -> list[str]:
     """Return the keys that single out a data set which there is not: nothing else would ever read them."""
     tables = {name: table_in_suite(name, suite, configs) for name in suite.tables}
-    keys: dict[str, Iterable[str]] = {
-        f"`partition_of` of table '{name}'": table.partition_of for name, table in tables.items()
-    }
-    keys |= {
-        f"row {row.name} of table '{name}'": row.by_dataset for name, table in tables.items() for row in table.rows
-    }
+    keys: dict[str, Iterable[str]] = {}
+    for name, table in tables.items():
+        keys[f"`partition_of` of table '{name}'"] = table.partition_of
+        keys |= {f"row {row.name} of table '{name}'": row.by_dataset for row in table.rows}
     protocols = dict.fromkeys(table.protocol for table in tables.values() if table.protocol)
     keys |= {f"`datasets` of protocol '{name}'": load_protocol(name, configs).datasets for name in protocols}
     return [f"{where}: {text}" for where, names in keys.items() for text in _missing(names, configs, "datasets")]

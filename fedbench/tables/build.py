@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from fedbench.configuration.method import label_of
 from fedbench.configuration.suite import Suite
 from fedbench.configuration.table import Row, TableFile
 from fedbench.files import write_text
 from fedbench.records.check import Present
 from fedbench.records.pack import Records
 from fedbench.stats.cells import Cell, cells_of, require_complete, table_named
+from fedbench.stats.labels import label
 from fedbench.stats.published import load_names, load_published
 from fedbench.tables.beside import printed_blocks
 from fedbench.tables.notes import notes
@@ -96,13 +96,7 @@ def _page(name: str, table: TableFile, frame: pd.DataFrame, cells: Sequence[Cell
 
 
 def _labels(table: TableFile, cells: Sequence[Cell], configs: Path) -> dict[Row, str]:
-    """Return row names: the method file's; for a method without one, what its records call it; a reading's label."""
+    """Return row names: a reading's label, or a method's."""
     if table.kind == "noniid":
         return {row: reading.label for row, reading in zip(table.printed_rows, table.readings, strict=True)}
-    own = {cell.row: cell.entries[0].record.header.label for cell in cells if cell.entries}
-    rows = dict.fromkeys(cell.row for cell in cells)
-    has_file = {row for row in rows if (configs / "methods" / f"{row.method}.yaml").exists()}
-    return {
-        row: own[row] if row in own and row not in has_file else label_of(row.method, row.variant, configs)
-        for row in rows
-    }
+    return {row: label(row, cells, configs) for row in dict.fromkeys(cell.row for cell in cells)}

@@ -80,7 +80,9 @@ def read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ConfigurationError(f"read {path}", found=str(error), allowed="a JSON file") from error
+        raise ConfigurationError(
+            f"read {path}", found=str(error), allowed="a JSON file", remedy="correct the path or the file"
+        ) from error
 
 
 def refuse_misplaced(record: Record, out: Path) -> None:

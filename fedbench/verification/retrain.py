@@ -54,9 +54,19 @@ def draw(entries: Sequence[Entry], count: int, seed: int) -> list[tuple[Entry, i
     return [pairs[place] for place in order]
 
 
+def sample(records: Records, count: int, seed: int) -> list[tuple[Entry, int]]:
+    """Return the (record, seed) pairs that `retrain` trains again."""
+    return draw([entry for entry in map(records.get, records.names()) if entry], count, seed)
+
+
+def partition_files(drawn: Sequence[tuple[Entry, int]], results: Path) -> list[Path]:
+    """Return the partition files that a sample is trained on, each once, in order."""
+    runs = [run_of(entry.record.header) for entry, _ in drawn]
+    return list(dict.fromkeys(results / "partitions" / run.dataset / f"{run.partition}.npz" for run in runs))
+
+
 def retrain(records: Records, train: Trainer, count: int, seed: int) -> Iterator[Retrained]:
     """Retrain a sample, one (record, seed) after another, and yield each comparison."""
-    entries = [entry for entry in map(records.get, records.names()) if entry]
-    for entry, number in draw(entries, count, seed):
+    for entry, number in sample(records, count, seed):
         new = train(run_of(entry.record.header), (number,))
         yield Retrained(entry, number, compare(entry.record.table, new.table, number))

@@ -10,13 +10,17 @@ import numpy as np
 import pytest
 import torch
 
+from fedbench.configuration.merge import merged
+from fedbench.configuration.method import load_method_file
 from fedbench.engine.checkpoint import Checkpoints
 from fedbench.engine.memory_tree import NotPlainError, leaves, rebuilt
 from fedbench.engine.run import Outcome, run
 from fedbench.errors import DataError
 from fedbench.methods.base import Method
 from fedbench.tasks.task import Place
-from tests.reference.match import SMALL, cases, method_of
+from tests.reference.match import CONFIGS, SMALL, cases, method_of
+from tests.reference.plans import plan_names, tasks_of
+from tests.tasks.rec.toys import toy_rec
 from tests.tasks.toy_graphs import toy_graphs
 from tests.toys import toy_problem
 
@@ -24,6 +28,16 @@ PLACE = Place()
 PROBLEMS: dict[str, Any] = {"node": toy_problem, "graph": toy_graphs}
 WITHOUT = {"gcfl", "gcfl_plus"}
 """Methods whose memory holds more than tensors and numbers: a killed run of theirs starts again."""
+REC: dict[str, Any] = {
+    "task": "rec", "rounds": 5, "local_epochs": 1, "evaluate_every": 1, "batch_size": 16, "weight_decay": 0.0,
+    "model": {"layers": 2, "width": 4, "dropout": 0.0, "embedding": {"frequencies": 6}},
+}  # fmt: skip
+OF_REC = [
+    *((name, {}) for name in sorted(plan_names()) if "rec" in tasks_of(name)),
+    *((name, {}) for name in ("centralised", "fedavg", "fedper", "local", "self_weight")),
+    ("lpsfed", {"margin": {"mean": "last_batch"}}),
+]
+"""Methods of recommendation, and those of every task; of the former another has a memory by its settings."""
 
 
 class KilledError(Exception):
@@ -70,6 +84,18 @@ def test_every_method_goes_on_as_if_nothing_had_happened(
 ) -> None:
     method, problem = method_of(name, variant, SMALL[task] | {"rounds": 5}, settings), PROBLEMS[task]()
     seeds = (0, 1) if task == "node" else (0,)  # clients of different widths are computed one seed at a time
+    assert_same(resumed(method, problem, tmp_path, seeds), run(method, problem, seeds, PLACE))
+
+
+@pytest.mark.parametrize(("seeds", "shared"), [((0, 1), 6), ((0,), 8)], ids=["one pack", "a pack a client"])
+@pytest.mark.parametrize(("name", "settings"), OF_REC)
+def test_every_method_of_recommendation_does_so_too(
+    name: str, settings: dict[str, Any], seeds: tuple[int, ...], shared: int, tmp_path: Path
+) -> None:
+    variant, chosen = next(iter(load_method_file(name, CONFIGS).variants.items()))
+    backbone = chosen.training.get("model", {}).get("backbone", "lightgcn")
+    method = method_of(name, variant, merged(REC, {"model": {"backbone": backbone}}), settings)
+    problem = toy_rec(24, 60, shared=shared)  # with 6 common items clients are of equal size, as seeds together need
     assert_same(resumed(method, problem, tmp_path, seeds), run(method, problem, seeds, PLACE))
 
 

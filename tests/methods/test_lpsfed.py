@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from fedbench import seeds
 from fedbench.configuration.merge import merged
 from fedbench.configuration.method import load_method_file
-from fedbench.engine.checkpoint import Checkpoints
 from fedbench.engine.cohort import start_cohort
 from fedbench.engine.run import describe, run
 from fedbench.errors import ConfigurationError
@@ -32,7 +31,6 @@ from fedbench.methods.registry import build
 from fedbench.models.ranking import InnerProduct
 from fedbench.tasks.rec.block import RecBlock
 from fedbench.tasks.task import Place
-from tests.engine.test_checkpoint import KilledError, assert_same, killed_after
 from tests.reference.match import series
 from tests.reference.methods import lpsfed as plain
 from tests.tasks.rec.test_rec_training import a_batch, training
@@ -41,8 +39,6 @@ from tests.tasks.rec.toys import one_client, toy_rec
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 VARIANTS = load_method_file("lpsfed", CONFIGS).variants
 DOUBLE, PHI = Place(torch.float64), 5
-QUICK = {"bias": {"warmup_epochs": 1}, "anchor": {"sizes": (12, 20, 90)}}
-"""A warm-up of one local epoch, and a small anchor where its size is given."""
 FURTHER: dict[str, dict[str, Any]] = {
     "cosine over all pairs": {"train_score": "cosine", "similarity": {"kl_normalize": "raw"}},
     "deep": {"pool_mlp_layers": 3, "pred_mlp_layers": 3, "margin": {"detach": False}},
@@ -60,7 +56,7 @@ def settings_of(**changes: Any) -> Any:
 
 def method_of(variant: str = "default", own: dict[str, Any] | None = None, **changes: Any) -> Any:
     chosen = VARIANTS[variant]
-    own = merged(merged(QUICK, chosen.method), own or {})
+    own = merged(merged(plain.SMALL, chosen.method), own or {})
     return build("lpsfed", own, settings_of(**{**chosen.training, **changes}))
 
 
@@ -92,15 +88,6 @@ def test_seeds_together_are_seeds_apart() -> None:
     for split, name in (("train", "loss"), ("none", "margin"), ("none", "rho"), ("test", "ndcg@20")):
         together = series(both, split, name).reshape(2, 2, -1)[:, 1]
         assert np.allclose(together, series(apart, split, name), rtol=1e-6, atol=1e-7), name
-
-
-def test_a_killed_run_goes_on_to_the_last_bit(tmp_path: Path) -> None:
-    problem = toy_rec(18, 60, shared=3)
-    for own in ({}, {"margin": {"mean": "last_batch"}}):
-        method, path = method_of(own=own, rounds=5), tmp_path / f"{len(own)}.npz"
-        with pytest.raises(KilledError):
-            run(method, problem, (0,), Place(), killed_after(3), Checkpoints(path, seconds=0))
-        assert_same(run(method, problem, (0,), Place(), None, Checkpoints(path)), run(method, problem, (0,), Place()))
 
 
 # Angles and margins

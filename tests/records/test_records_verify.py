@@ -84,6 +84,13 @@ def test_command(world, capsys, monkeypatch, figure, status, word):
     assert capsys.readouterr().out.startswith(word)
 
 
+def test_files_are_those_of_the_sample_alone(world, capsys):
+    world.write(flat(0.702))
+    world.write(flat(0.5), RUN.model_copy(update={"method": "fedavg"}))
+    assert world.run("verify", "--bundle", world.records, "--files", "--results", world.results) == 0
+    assert capsys.readouterr().out == f"{world.results}/partitions/cora/metis-2.npz\n"
+
+
 def test_engine_trainer_fits_the_engine(world):
     job = pytest.importorskip("fedbench.engine.job")
     asked = []

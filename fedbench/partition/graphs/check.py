@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from fedbench.errors import DataError
+from fedbench.partition.check import within
 from fedbench.partition.graphs.store import SPLIT_NAMES, GraphPartition
 from fedbench.partition.name import PartitionName
 
@@ -37,7 +38,7 @@ def _broken(partition: GraphPartition, member: np.ndarray) -> Iterator[str]:
     if not np.array_equal(np.sort(graph), np.arange(member.size)):
         yield "a graph in no client, in several, or out of range"
         return
-    if not (_within(client, clients) and _within(split, len(SPLIT_NAMES))):
+    if not (within(client, clients) and within(split, len(SPLIT_NAMES))):
         yield "a client or split number out of range"
         return
     if (np.diff(client * member.size + graph) <= 0).any():
@@ -48,10 +49,6 @@ def _broken(partition: GraphPartition, member: np.ndarray) -> Iterator[str]:
         yield f"client {number} without {SPLIT_NAMES[of]} graphs"
     if np.unique(np.stack([client, member[graph]]), axis=1).shape[1] > clients:
         yield "a client with graphs of several data sets"
-
-
-def _within(values: np.ndarray, size: int) -> bool:
-    return bool(((values >= 0) & (values < size)).all())
 
 
 def check_graph_clients(name: PartitionName, sizes: list[int], dataset: str) -> None:

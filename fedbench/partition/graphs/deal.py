@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from fedbench.partition.controls import random_clients
@@ -12,9 +14,21 @@ from fedbench.seeds import generator
 
 def dealt(graphs: int, clients: int, scheme: GraphScheme, name: PartitionName, dataset: str) -> np.ndarray:
     """Return int64[graphs], each graph's client, 0 .. clients - 1, of the data set ``dataset``."""
-    if scheme.deal == "chunks":
-        return chunks(graphs, clients, scheme.chunk, scheme.split.seed + name.seed)
+    return DEALS[scheme.deal](graphs, clients, scheme, name, dataset)
+
+
+def _in_chunks(graphs: int, clients: int, scheme: GraphScheme, name: PartitionName, _: str) -> np.ndarray:
+    return chunks(graphs, clients, scheme.chunk, scheme.split.seed + name.seed)
+
+
+def _at_random(graphs: int, clients: int, _: GraphScheme, name: PartitionName, dataset: str) -> np.ndarray:
     return random_clients(graphs, clients, generator("graphs", dataset, clients, name.seed))
+
+
+DEALS: dict[str, Callable[[int, int, GraphScheme, PartitionName, str], np.ndarray]] = {
+    "chunks": _in_chunks,
+    "random": _at_random,
+}
 
 
 def chunks(graphs: int, clients: int, chunk: int, seed: int) -> np.ndarray:

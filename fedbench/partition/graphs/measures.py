@@ -8,6 +8,7 @@ import numpy as np
 
 from fedbench.datasets.graph import GraphDataset
 from fedbench.partition.graphs.store import TEST, TRAIN, VAL, GraphPartition
+from fedbench.partition.measures import entropy
 
 FEW = 20  # test graphs: one of them is then five points of accuracy
 
@@ -62,7 +63,7 @@ def measure_graphs(partition: GraphPartition, dataset: GraphDataset) -> GraphMea
         nodes=total(np.diff(dataset.graph_indptr)[graph]),
         edges=total(edges),
         edgeless=total(edges == 0),
-        label_entropy=_entropy(counts),
+        label_entropy=entropy(counts),
         majority_test=constant / test.sum(axis=1),
         class_counts=counts,
     )
@@ -74,11 +75,6 @@ def _by_class(partition: GraphPartition, dataset: GraphDataset, split: int) -> n
     count = np.zeros((partition.clients, dataset.classes), dtype=np.int64)
     np.add.at(count, (partition.client[chosen], dataset.y[partition.graph[chosen]]), 1)
     return count
-
-
-def _entropy(counts: np.ndarray) -> np.ndarray:
-    share = counts / counts.sum(axis=1, keepdims=True)
-    return -(share * np.log2(np.where(share, share, 1))).sum(axis=1)
 
 
 def graph_warnings(measures: GraphMeasures) -> list[str]:

@@ -9,6 +9,7 @@ import numpy as np
 from fedbench.datasets.rec.raw import TRAIN
 from fedbench.datasets.rec.store import RecDataset
 from fedbench.errors import DataError
+from fedbench.partition.check import within
 from fedbench.partition.rec.store import RecPartition
 
 
@@ -36,7 +37,7 @@ def check_rec_partition(partition: RecPartition, dataset: RecDataset, disjoint: 
 
 def _broken(partition: RecPartition, dataset: RecDataset, disjoint: bool) -> Iterator[str]:
     clients = partition.clients
-    if not (_within(partition.client, clients) and _within(partition.item_client, clients)):
+    if not (within(partition.client, clients) and within(partition.item_client, clients)):
         yield "a client's number out of range"
         return
     if not np.array_equal(np.sort(partition.user), np.arange(dataset.n_users)):
@@ -54,10 +55,6 @@ def _broken(partition: RecPartition, dataset: RecDataset, disjoint: bool) -> Ite
         for client in range(clients)
         if not ((partition.client == client).any() and (partition.item_client == client).any())
     )
-
-
-def _within(values: np.ndarray, size: int) -> bool:
-    return bool(((values >= 0) & (values < size)).all())
 
 
 def check_group_sizes(name: str, sizes: tuple[int, ...], names: tuple[str, ...], clients: int) -> None:

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch_geometric.nn import GATConv
 
 TASKS = ("rec",)
+SMALL = {"groups": 4, "vectors": 3, "neighbours": 5}
 Model = dict[str, Tensor]
 
 

@@ -12,6 +12,7 @@ from torch_geometric.nn import GATConv
 from fedbench import seeds
 
 TASKS = ("rec",)
+SMALL = {"neighbours": 3, "expanded_after": 1}
 Model = dict[str, Tensor]
 
 

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 TASKS = ("rec",)
+SMALL = {"width": 8, "heads": 2}
 Model = dict[str, Tensor]
 
 

@@ -19,6 +19,7 @@ from tests.tasks.rec.plain_rec import dense_adjacency, ngcf, pairs_of, start_ite
 from tests.tasks.rec.test_rec_ranking import plain_figures
 
 TASKS = ("rec",)
+SMALL = {"bias": {"warmup_epochs": 1}, "anchor": {"sizes": (12, 20, 90)}}  # the anchor where its size is given
 Values = dict[str, Tensor]
 
 

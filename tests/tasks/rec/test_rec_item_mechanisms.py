@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,6 @@ from fedbench.methods.exchange import Exchange, LocalStep
 from fedbench.models.vectors import ITEMS, USERS
 from fedbench.tasks.rec.block import RecBlock
 from fedbench.tasks.task import Place
-from tests.engine.test_checkpoint import assert_same, resumed
 from tests.reference.match import series
 from tests.tasks.rec.test_rec_item_tables import NAMES, method_of
 from tests.tasks.rec.test_rec_training import a_batch, training
@@ -124,12 +122,6 @@ def test_seeds_together_are_seeds_apart(name: str, own: dict[str, Any], shared: 
     apart, together = run(method, problem, (5,), DOUBLE), run(method, problem, (2, 5), DOUBLE)
     both = series(together.history, "train", "loss").reshape(3, 2, -1)[:, 1]
     assert np.allclose(both, series(apart.history, "train", "loss"), atol=1e-9, rtol=1e-9)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_killed_run_goes_on_as_if_nothing_had_happened(name: str, tmp_path: Path) -> None:
-    problem, method = toy_rec(12, 42, shared=6), method_of(name, training={"rounds": 5, "local_epochs": 1})
-    assert_same(resumed(method, problem, tmp_path, (0, 1)), run(method, problem, (0, 1), Place()))
 
 
 @pytest.mark.parametrize("mean_over", ["users", "pairs"])
