@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from fedbench.configuration.run import RunName
 from fedbench.configuration.table import Metric
@@ -21,7 +21,17 @@ class Check(Settings):
     target: float = Field(description="in the metric's unit")
     tolerance: float = Field(gt=0, description="largest |ours - target| that passes")
     published: float | None = Field(None, description="the paper's figure, if the target is another")
+    published_std: float | None = Field(
+        None, ge=0, description="its standard deviation over seeds, if the paper has it"
+    )
+    published_seeds: int | None = Field(None, ge=1, description="seeds that the published figure is the mean of")
     source: str = Field(description="where the target comes from")
+
+    @model_validator(mode="after")
+    def _spread_is_whole(self) -> Check:
+        if (self.published_std is None) != (self.published_seeds is None):
+            raise ValueError("give `published_std` and `published_seeds`, or neither")
+        return self
 
 
 class CalibrationFile(Settings):

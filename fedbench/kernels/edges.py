@@ -61,10 +61,13 @@ class _WeightedSum(torch.autograd.Function):
         return _bags(x.detach().contiguous(), edges.sources, edges.indptr, weights.detach().contiguous())
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor, Tensor]:
-        weights, x = ctx.saved_tensors
-        turned = weights.index_select(0, ctx.edges.reverse)
-        return None, products(ctx.edges, gradients[0], x), weighted_sum(ctx.edges, turned, gradients[0])
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor | None, Tensor | None]:
+        _, of_weights, of_x = ctx.needs_input_grad
+        (weights, x), (g,) = ctx.saved_tensors, gradients
+        by_weights = products(ctx.edges, g, x) if of_weights else None
+        if not of_x:
+            return None, by_weights, None
+        return None, by_weights, weighted_sum(ctx.edges, weights.index_select(0, ctx.edges.reverse), g)
 
 
 class _Products(torch.autograd.Function):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -12,6 +13,7 @@ from fedbench import seeds as streams
 from fedbench.methods._own_blocks import OwnBlocks
 from fedbench.methods.exchange import REMADE, Cell
 from fedbench.models.parameters import Parameter, Parameters
+from fedbench.models.spectral import encoded
 from fedbench.tasks.graph.spectra import SpectralBlock
 
 
@@ -42,7 +44,8 @@ class FedSSPState:
         """Return the state before round 1: all zero."""
         shape = (len(cell.seeds), cell.clients, width)
         nothing = torch.zeros(shape, dtype=cell.dtype, device=cell.device)
-        return cls(cell.seeds, nothing, nothing.clone(), nothing.clone())
+        block = partial(SpectralBlock, encoded=partial(encoded, width=width))
+        return cls(cell.seeds, nothing, nothing.clone(), nothing.clone(), blocks=OwnBlocks(block))
 
     @torch.no_grad()
     def moved_mean(self, batch: Tensor, taking: Tensor, clients: range, momentum: float, *, anew: bool) -> Tensor:

@@ -41,3 +41,14 @@ def degree_classes(graph: sparse.csr_array, classes: int) -> np.ndarray:
     """Return the one-hot degree, clipped to 1 .. classes, float64[n, classes]."""
     degrees = graph.sum(axis=1).astype(np.int64)
     return np.eye(classes)[degrees.clip(1, classes) - 1]
+
+
+def read_by_layer_1(graph: sparse.csr_array, encodings: np.ndarray) -> np.ndarray:
+    """Return [(A + I) [T | 1] | S [T | 1]] of the ``encodings`` T [n, width], float64[n, 2 * (width + 1)].
+
+    S = D^-1/2 (A + I) D^-1/2, D the row sums of A + I. Edges never leave a graph, so these are rows of any batch.
+    """
+    around = graph + sparse.eye_array(graph.shape[0], format="csr")
+    inverse = sparse.diags_array(1 / np.sqrt(around.sum(axis=1)))
+    encoded = np.hstack([encodings, np.ones((len(encodings), 1))])
+    return np.hstack([around @ encoded, inverse @ (around @ (inverse @ encoded))])

@@ -104,18 +104,18 @@ class FedIGL(Method[FedIGLSettings]):
         """Return CE(own_end(h_inv + h_spec), y) with the global part frozen."""
         network, parameters, block, dropout = _parts(training)
         with torch.no_grad():
-            parts, invariant = network.invariant(parameters, block, dropout)
-        loss: Tensor = block.loss(network.own_logits(parameters, block, parts, invariant, dropout))
+            invariant = network.invariant(parameters, block, dropout)
+        loss: Tensor = block.loss(network.own_logits(parameters, block, invariant, dropout))
         return loss
 
     def _global(self, training: LocalStep, *, private: bool) -> Tensor:
         """Return CE(end(h_inv + h_var), y) + lambda ||g_k - gbar||^2 + beta max(0, eps - ||h_k - hbar||)^2."""
         network, parameters, block, dropout = _parts(training)
-        parts, invariant = network.invariant(parameters, block, dropout)
-        loss = block.loss(network.global_logits(parameters, block, parts, invariant, dropout))
+        invariant = network.invariant(parameters, block, dropout)
+        loss = block.loss(network.global_logits(parameters, block, invariant, dropout))
         total = loss + self._regularisation(training, loss)
         if private:
-            total = total + block.loss(network.own_logits(parameters, block, parts, invariant, dropout))
+            total = total + block.loss(network.own_logits(parameters, block, invariant, dropout))
         return total
 
     def _regularisation(self, training: LocalStep, loss: Tensor) -> Tensor:

@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import Field
 from torch import Tensor
 
-from fedbench.methods._fedstar_encoding import adjacency, degree_classes, return_probabilities
+from fedbench.methods._fedstar_encoding import adjacency, degree_classes, read_by_layer_1, return_probabilities
 from fedbench.methods.base import Method
 from fedbench.methods.exchange import Cell, Exchange, Preparation
 from fedbench.methods.weights import rows_of, uniform_rows
@@ -48,7 +48,7 @@ class FedStar(Method[FedStarSettings]):
     source = "Tan et al., Federated learning on non-IID graphs via structural knowledge sharing, AAAI 2023"
 
     def prepare(self, problem: Any, cell: Cell) -> Preparation:
-        """Put structure encodings beside every node's features; nothing is sent."""
+        """Put what layer 1 reads of structure encodings beside every node's features; nothing is sent."""
         return Preparation([[self._encoded(client) for client in problem.client_data]] * len(cell.seeds))
 
     def _encoded(self, client: ClientGraphs) -> ClientGraphs:
@@ -57,7 +57,8 @@ class FedStar(Method[FedStarSettings]):
             "rw": lambda: return_probabilities(graph, self.settings.walk_steps),
             "dg": lambda: degree_classes(graph, self.settings.degrees),
         }
-        return replace(client, extra=np.hstack([parts[part]() for part in _PARTS[self.settings.encoding]]))
+        encodings = np.hstack([parts[part]() for part in _PARTS[self.settings.encoding]])
+        return replace(client, extra=read_by_layer_1(graph, encodings))
 
     def network(self, cell: Cell, client: int = 0) -> FedStarNetwork:
         """Return the two-channel network for a client's widths."""

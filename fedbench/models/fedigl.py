@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -29,6 +29,18 @@ INVARIANT, VARIANT = "invariant.", "variant."
 SHARED = ("generator.", INVARIANT, VARIANT)
 _OWN = "own."
 _ENCODERS = (INVARIANT, VARIANT, _OWN)
+
+
+class Invariant(NamedTuple):
+    """What both logits begin with.
+
+    ``entered``: X W + b of the global part [clients, nodes, width]. ``parts``: the cut of all graphs. ``pooled``: h_inv
+    [clients, graphs, width].
+    """
+
+    entered: Tensor
+    parts: Cut
+    pooled: Tensor
 
 
 @dataclass(frozen=True)
@@ -81,33 +93,31 @@ class FedIGLNetwork:
 
     def forward(self, parameters: Parameters, block: Any, dropout: DropoutStream | None) -> Tensor:
         """Return the client's own logits [clients, graphs, classes]; ``block`` is an `EdgeBatch`."""
-        parts, invariant = self.invariant(parameters, block, dropout)
-        return self.own_logits(parameters, block, parts, invariant, dropout)
+        return self.own_logits(parameters, block, self.invariant(parameters, block, dropout), dropout)
 
-    def invariant(self, parameters: Parameters, block: Any, dropout: DropoutStream | None) -> tuple[Cut, Tensor]:
-        """Return the cut of all graphs, and h_inv [clients, graphs, width]."""
+    def invariant(self, parameters: Parameters, block: Any, dropout: DropoutStream | None) -> Invariant:
+        """Return the cut of all graphs, and h_inv."""
         x = z = self._entered(parameters, "", block)
         even = torch.ones(len(block.edges), dtype=x.dtype, device=x.device)
         for layer in range(1, self.generator_layers + 1):
             z = _convolved(parameters, f"generator.conv{layer}", block, z, even, None)
         parts = cut(edge_scores(parameters, block, z), block, self.share, self.mask)
-        return parts, self._encoded(parameters, INVARIANT, block, x, parts, dropout)
+        return Invariant(x, parts, self._encoded(parameters, INVARIANT, block, x, parts, dropout))
 
     def global_logits(
-        self, parameters: Parameters, block: Any, parts: Cut, invariant: Tensor, dropout: DropoutStream | None
+        self, parameters: Parameters, block: Any, invariant: Invariant, dropout: DropoutStream | None
     ) -> Tensor:
         """Return end(h_inv + h_var), [clients, graphs, classes]."""
-        x = self._entered(parameters, "", block)
-        variant = self._encoded(parameters, VARIANT, block, x, parts, dropout)
-        return self._end(parameters, "", block, invariant + variant, dropout)
+        variant = self._encoded(parameters, VARIANT, block, invariant.entered, invariant.parts, dropout)
+        return self._end(parameters, "", block, invariant.pooled + variant, dropout)
 
     def own_logits(
-        self, parameters: Parameters, block: Any, parts: Cut, invariant: Tensor, dropout: DropoutStream | None
+        self, parameters: Parameters, block: Any, invariant: Invariant, dropout: DropoutStream | None
     ) -> Tensor:
         """Return own_end(h_inv + h_spec), [clients, graphs, classes]; no gradient reaches the global part."""
         x = self._entered(parameters, _OWN, block)
-        specific = self._encoded(parameters, _OWN, block, x, parts.constant, dropout)
-        return self._end(parameters, _OWN, block, invariant.detach() + specific, dropout)
+        specific = self._encoded(parameters, _OWN, block, x, invariant.parts.constant, dropout)
+        return self._end(parameters, _OWN, block, invariant.pooled.detach() + specific, dropout)
 
     def _entered(self, parameters: Parameters, part: str, block: Any) -> Tensor:
         """Return X W + b, [clients, nodes, width]."""

@@ -1,12 +1,14 @@
 """FedStar's two-channel network (Tan et al., AAAI 2023, section 4; released model ``GIN_dc``).
 
-Features: x^0 = X W + b. Structure: s^0 = T W + b, T the encodings that the method put beside the nodes' features.
+Features: x^0 = X W + b. Structure: s^0 = T W + b, T the nodes' structure encodings.
 Layer l: x <- dropout(relu(GIN([x | s]))), s <- tanh(GCN(s)). Then [x | s] W + b, the sum over a graph's nodes, and the
 GIN network's end: linear, ReLU, dropout, linear.
 
 [x | s] is never written out: W falls into the rows that meet x and those that meet s. The linear layer after the last
 convolution has no activation, so it comes after the sum over nodes: exact. As in `fedbench.models.gin` the share of x
-in layer 1 is computed on the distinct rows of (A + I) X.
+in layer 1 is computed on the distinct rows of (A + I) X. Nor has s^0 an activation: with W' = [W; b] layer 1 reads
+(A + I) s^0 = ((A + I) [T | 1]) W' and S s^0 = (S [T | 1]) W', S the GCN's matrix, and W' meets the next weight first.
+The two matrices of T, each as wide as T and one column, are constants that the method puts beside the nodes' features.
 """
 
 from __future__ import annotations
@@ -68,29 +70,45 @@ class FedStarNetwork:
         return parameters
 
     def forward(self, parameters: Parameters, block: Any, dropout: DropoutStream | None) -> Tensor:
-        """Return logits [clients, graphs, classes]; ``block`` is a `fedbench.tasks.graph.block.Batch` of nodes."""
-        around, depth = block.neighbours(2), len(self.model.hidden_widths)
-        smooth, s = normalised(around, block.degrees.dtype), _mapped(parameters, "structure.input", block.extra)
-        share = self._first(parameters, block)
-        for layer in range(1, depth + 1):
-            inner = share + times(around, s) @ parameters[f"conv{layer}.first.weight"][:, self._width :]
-            inner = bias_relu_dropout(inner, parameters[f"conv{layer}.first.bias"])
-            x = _activated(parameters, f"conv{layer}.second", inner, dropout, layer)
+        """Return logits [clients, graphs, classes].
+
+        ``block``: a `fedbench.tasks.graph.block.Batch` of nodes, whose ``extra`` is [(A + I) [T | 1] | S [T | 1]].
+        """
+        around = block.neighbours(2)
+        smooth = normalised(around, block.degrees.dtype)
+        x, s = self._first_layer(parameters, block, dropout)
+        for layer in range(2, len(self.model.hidden_widths) + 1):
+            from_x, from_s = parameters[f"conv{layer}.first.weight"].split(self._width, dim=1)
+            inner = times(around, x) @ from_x + times(around, s) @ from_s
+            x = self._convolved(parameters, layer, inner, dropout)
             s = torch.tanh(_mapped(parameters, f"structure.conv{layer}", times(smooth, s)))
-            if layer < depth:
-                share = times(around, x) @ parameters[f"conv{layer + 1}.first.weight"][:, : self._width]
         return self._read_out(parameters, block, x, s, dropout)
 
     @property
     def _width(self) -> int:
         return self.model.hidden_widths[0]
 
-    def _first(self, parameters: Parameters, block: Any) -> Tensor:
-        """Return the share of (A + I) x^0 in layer 1, [clients, nodes, width]."""
+    def _first_layer(self, parameters: Parameters, block: Any, dropout: DropoutStream | None) -> tuple[Tensor, Tensor]:
+        """Return x^1 and s^1, [clients, nodes, width]."""
+        from_x, from_s = parameters["conv1.first.weight"].split(self._width, dim=1)
+        around, smooth = block.extra.split(self.encodings + 1, dim=2)
+        start = torch.cat([parameters["structure.input.weight"], parameters["structure.input.bias"].unsqueeze(1)], 1)
+        inner = self._share_of_features(parameters, block, from_x) + around @ (start @ from_s)
+        convolution = start @ parameters["structure.conv1.weight"]
+        s = torch.tanh(smooth @ convolution + parameters["structure.conv1.bias"].unsqueeze(1))
+        return self._convolved(parameters, 1, inner, dropout), s
+
+    def _share_of_features(self, parameters: Parameters, block: Any, from_x: Tensor) -> Tensor:
+        """Return (A + I) x^0 times its rows of layer 1's weight, [clients, nodes, width]."""
         weight, bias = parameters["input.weight"], parameters["input.bias"]
         x = (block.first @ weight.reshape(-1, self._width)).view(block.clients, -1, self._width)
-        x = (x + block.degrees * bias.unsqueeze(1)) @ parameters["conv1.first.weight"][:, : self._width]
+        x = (x + block.degrees * bias.unsqueeze(1)) @ from_x
         return x if block.spread is None else times(block.spread, x)
+
+    def _convolved(self, parameters: Parameters, layer: int, inner: Tensor, dropout: DropoutStream | None) -> Tensor:
+        """Return dropout(relu(W2 relu(inner + b1) + b2))."""
+        inner = bias_relu_dropout(inner, parameters[f"conv{layer}.first.bias"])
+        return _activated(parameters, f"conv{layer}.second", inner, dropout, layer)
 
     def _read_out(
         self, parameters: Parameters, block: Any, x: Tensor, s: Tensor, dropout: DropoutStream | None

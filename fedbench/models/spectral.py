@@ -93,7 +93,7 @@ class SpectralFilters:
 
     def weights(self, run: Pass) -> Tensor:
         """Return the weights of all edges, channel by channel, [edges, width]; they sum to 1 over those into a node."""
-        h = run.linear("encoder.eigenvalues", self.encoded(run.block.eigenvalues).to(run.block.degrees.dtype))
+        h = run.linear("encoder.eigenvalues", run.block.codes)
         mixed = run.linear("attention.in", run.layer_norm("attention.norm", h))
         keep = run.factors(_ATTENTION, run.block.sequences.weights, self.heads, h.dtype)
         seen = attend(mixed.flatten(0, 1), run.block.sequences, self.heads, keep).view_as(h)
@@ -101,12 +101,6 @@ class SpectralFilters:
         inner = gelu(run.linear("mlp.first", run.layer_norm("mlp.norm", h)))
         h = h + run.dropped(_AFTER_MLP, run.linear("mlp.second", inner))
         return self._at_edges(run, run.linear("spectra", h))
-
-    def encoded(self, eigenvalues: Tensor) -> Tensor:
-        """Return [lambda, sin, cos(100 lambda 10000^(-2i/d)), i = 0 .. d/2 - 1], as precise as ``eigenvalues``."""
-        steps = torch.arange(0, self.width, 2, dtype=eigenvalues.dtype, device=eigenvalues.device)
-        angles = 100 * eigenvalues.unsqueeze(-1) * 10000.0 ** (-steps / self.width)
-        return torch.cat([eigenvalues.unsqueeze(-1), angles.sin(), angles.cos()], dim=-1)
 
     def _at_edges(self, run: Pass, spectra: Tensor) -> Tensor:
         bases = (run.block.products @ spectra.flatten(0, 1)).view(len(spectra), -1, self.heads)
@@ -116,6 +110,16 @@ class SpectralFilters:
         z = run.block.both @ gelu(run.norms("encoder.second_norm", z, sizes, copies=2)).flatten(0, 1)
         factors = run.factors(_EDGES, run.block.edge_sizes, self.width, z.dtype)
         return edge_softmax(run.block.edges, z if factors is None else z * factors)
+
+
+def encoded(eigenvalues: Tensor, width: int) -> Tensor:
+    """Return [lambda, sin, cos(100 lambda 10000^(-2i/width)), i = 0 .. width/2 - 1], [n, width + 1].
+
+    As precise as ``eigenvalues`` [n]: sines of large angles need double precision.
+    """
+    steps = torch.arange(0, width, 2, dtype=eigenvalues.dtype, device=eigenvalues.device)
+    angles = 100 * eigenvalues.unsqueeze(1) * 10000.0 ** (-steps / width)
+    return torch.cat([eigenvalues.unsqueeze(1), angles.sin(), angles.cos()], dim=1)
 
 
 def _map(name: str, shape: tuple[int, int], start: Initial) -> dict[str, Parameter]:

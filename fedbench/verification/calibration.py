@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -30,6 +31,21 @@ class Calibrated:
     def ok(self) -> bool:
         """Tell whether the mean over all seeds is within the tolerance."""
         return abs(self.ours.mean - self.check.target) <= self.check.tolerance
+
+    @property
+    def standard_error(self) -> float | None:
+        """The standard error of our mean less the published one, if both are of runs that spread as the published do.
+
+        s sqrt(1 / n + 1 / m): n our seeds, m the published ones, s their standard deviation. None where not published.
+        """
+        std, seeds = self.check.published_std, self.check.published_seeds
+        return None if std is None or seeds is None else std * math.sqrt(1 / self.ours.n + 1 / seeds)
+
+    @property
+    def by_chance(self) -> bool | None:
+        """Tell whether the difference is within two standard errors, so that chance explains it; None if unknown."""
+        error = self.standard_error
+        return None if error is None else abs(self.ours.mean - self.check.target) <= 2 * error
 
 
 def calibrate(files: Sequence[CalibrationFile], blocks: Sequence[str], records: Records) -> list[Calibrated]:
@@ -75,6 +91,8 @@ def _row(outcome: Calibrated) -> dict[str, object]:
         "target": text(outcome.check.target),
         "tolerance": text(outcome.check.tolerance),
         "ok": outcome.ok,
+        "standard_error": text(outcome.standard_error),
+        "within_2_errors": "" if outcome.by_chance is None else outcome.by_chance,
         "std": text(outcome.ours.std),
         "n_seeds": outcome.ours.n,
         f"ours_first_{FIRST}_seeds": text(outcome.first),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.autograd import gradcheck, gradgradcheck
 
+from fedbench.kernels import edges as kernel
 from fedbench.kernels.batch_norm import batch_norm, normalised
 from fedbench.kernels.edges import Edges, channel_sum, edge_softmax, products, weighted_sum
 from fedbench.kernels.self_attention import attend, sequences
@@ -58,6 +59,19 @@ def test_edges_differentiate() -> None:
     assert gradgradcheck(lambda a, b: products(edges, a, b) ** 2, (x, normal(5, 2)))
     assert gradcheck(lambda w, v: channel_sum(edges, w, v) ** 2, (wide, x))
     assert gradcheck(lambda w: edge_softmax(edges, w) ** 2, wide)
+
+
+def test_no_product_where_weights_are_constant(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The gradient by weights takes two gathers over all edges: it is made where somebody asks for it."""
+    edges, asked = random_edges(3, 5), []
+    monkeypatch.setattr(kernel, "products", lambda *of: asked.append(1) or products(*of))
+    weights, x = normal(len(edges)), normal(5, 2)
+    by_x = torch.autograd.grad(weighted_sum(edges, weights.detach(), x).square().sum(), x)[0]
+    assert not asked
+    both = torch.autograd.grad(weighted_sum(edges, weights, x).square().sum(), (weights, x))
+    assert asked and torch.equal(both[1], by_x)
+    alone = torch.autograd.grad(weighted_sum(edges, weights, x.detach()).square().sum(), weights)[0]
+    assert torch.equal(both[0], alone)
 
 
 @pytest.mark.parametrize("dropped", [False, True])

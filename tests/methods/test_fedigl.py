@@ -94,7 +94,7 @@ def test_masks_and_their_gradients() -> None:
 def test_what_is_not_in_one_part_is_in_the_other(share: float) -> None:
     step = step_of(method(share=share), toy_graphs())
     network: Any = step.network
-    parts, _ = network.invariant(step.parameters, step.block, None)
+    parts = network.invariant(step.parameters, step.block, None).parts
     assert torch.equal(parts.invariant > 0, parts.chosen) and torch.equal(parts.variant > 0, ~parts.chosen)
     pairs = np.bincount(step.block.graph[parts.chosen[step.block.lower.long()]], minlength=4)
     assert pairs.tolist() == np.ceil(share * step.block.graph_pairs.numpy()).tolist()
@@ -166,8 +166,8 @@ def test_both_losses_at_once_are_the_sum_of_both() -> None:
     problem, joint, apart = toy_graphs(), method(), method(stages="epochs")
     step = step_of(joint, problem)
     network: Any = step.network
-    parts, h = network.invariant(step.parameters, step.block, step.dropout)
-    private = step.block.loss(network.own_logits(step.parameters, step.block, parts, h, step.dropout))
+    invariant = network.invariant(step.parameters, step.block, step.dropout)
+    private = step.block.loss(network.own_logits(step.parameters, step.block, invariant, step.dropout))
     both, alone = joint.objective(step), apart.objective(step_of(apart, problem))
     assert torch.allclose(both, alone + private)
     name = "invariant.conv1.first.weight"
@@ -218,7 +218,7 @@ def test_a_sum_over_nodes_with_an_edge_leaves_the_others_out() -> None:
         step = step_of(method(nodes=nodes), problem)
         batch = EdgeBlock([client], DOUBLE).batch([np.array([lonely])])
         network: Any = step.network
-        assert (not network.invariant(step.parameters, batch, None)[1].any()) == empty
+        assert (not network.invariant(step.parameters, batch, None).pooled.any()) == empty
 
 
 def test_a_graph_is_the_same_alone_and_among_others() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from fedbench.methods.base import Method
 from fedbench.methods.exchange import Exchange
 from fedbench.methods.fedssp import FedSSP
 from fedbench.models.fedssp import PREFERENCE, FedSSPNetwork
+from fedbench.models.spectral import encoded
 from fedbench.tasks.graph.spectra import SpectralBlock
 from tests.methods.steps import DOUBLE, slope, step_of
 from tests.reference.match import SMALL, method_of, series
@@ -172,7 +174,7 @@ def test_a_graph_is_the_same_alone_and_among_others() -> None:
     """At evaluation: attention, softmax and pooling stay inside a graph."""
     problem, chosen = toy_graphs(), method(layers=2)
     step = step_of(chosen, problem)
-    block = SpectralBlock(problem.client_data[:1], DOUBLE)
+    block = SpectralBlock(problem.client_data[:1], DOUBLE, partial(encoded, width=8))
     together = step.network.forward(step.parameters, block.batch([np.arange(15)]), None)  # type: ignore[arg-type]
     for graph in range(15):
         alone = step.network.forward(step.parameters, block.batch([np.array([graph])]), None)  # type: ignore[arg-type]

@@ -16,7 +16,7 @@ from fedbench.configuration.protocol import TrainingSettings
 from fedbench.engine.cohort import start_cohort
 from fedbench.engine.run import describe, run
 from fedbench.kernels.sparse import from_rows
-from fedbench.methods._fedstar_encoding import adjacency, degree_classes, return_probabilities
+from fedbench.methods._fedstar_encoding import adjacency, degree_classes, read_by_layer_1, return_probabilities
 from fedbench.methods.exchange import Exchange
 from fedbench.methods.registry import build
 from fedbench.models.fedstar import normalised
@@ -58,6 +58,15 @@ def test_encodings_are_those_of_dense_powers(seed: int, steps: int) -> None:
     edges = torch.from_numpy(np.stack(graph.nonzero()))
     chosen: Any = SimpleNamespace(encoding="rw_dg", walk_steps=steps, degrees=4)
     assert np.allclose(found, encodings(edges, graph.shape[0], chosen).numpy(), atol=1e-12)
+
+
+def test_layer_1_reads_sums_over_neighbours_and_the_same_normalised() -> None:
+    """Path 0-1-2 and node 3 alone, T = 1, 2, 4, 8: (A + I) [T | 1], and S [T | 1] with D = 2, 3, 2, 1."""
+    found = read_by_layer_1(graph_of([(0, 1), (1, 2)], 4), np.array([[1.0], [2.0], [4.0], [8.0]]))
+    assert found[:, :2].tolist() == [[3, 2], [7, 3], [6, 2], [8, 1]]
+    half, third, sixth = 1 / 2, 1 / 3, 1 / 6**0.5
+    smooth = np.array([[half, sixth, 0, 0], [sixth, third, sixth, 0], [0, sixth, half, 0], [0, 0, 0, 1]])
+    assert np.allclose(found[:, 2:], smooth @ [[1, 1], [2, 1], [4, 1], [8, 1]])
 
 
 def test_a_batch_carries_the_encodings_of_its_own_nodes() -> None:

@@ -34,6 +34,34 @@ def test_a_hit_passes(world: World) -> None:
     assert (row["n_seeds"], row["ours_first_5_seeds"]) == ("2", "70.20")
 
 
+def test_a_miss_that_chance_explains_is_told_from_one_that_it_does_not(world: World) -> None:
+    """70.20 over two seeds; a spread of 1.0 over two published seeds: the error of the difference is 1.0."""
+    world.suite()
+    world.fill()
+    spread = {"published_std": 1.0, "published_seeds": 2}
+    for target, within in ((72.1, "True"), (72.3, "False")):
+        status, row = calibrate(world, target=target, **spread)
+        assert (status, row["ok"], row["standard_error"], row["within_2_errors"]) == (1, "False", "1.00", within)
+    _, row = calibrate(world, target=70.2)
+    assert (row["standard_error"], row["within_2_errors"]) == ("", "")
+    assert calibrate(world, published_std=1.0)[0] == 1  # a spread over how many?
+
+
+def test_published_spreads_are_those_of_the_published_figures() -> None:
+    checks = [check for file in load_calibrations(CONFIGS) for check in file.checks if check.published_std is not None]
+    with (CONFIGS / "published" / "graph-fl.csv").open() as lines:
+        printed = {
+            (row["dataset"], row["method"]): (float(row["mean"]), float(row["std"]), row["source"])
+            for row in csv.DictReader(lines)
+            if row["paper"] == "FedIGL (NeurIPS 2025)" and row["table"] == "Table 1"
+        }
+    assert len(checks) == 4
+    for check in checks:
+        mean, std, source = printed[check.run.dataset.upper(), "FedStar"]
+        assert (check.published, check.published_std) == (mean, std)
+        assert check.published_seeds == 5 and "five seeds" in source
+
+
 @pytest.mark.parametrize("target", [69.5, 70.9])
 def test_a_miss_on_either_side_is_written_and_fails(world: World, target: float) -> None:
     world.suite()

@@ -24,6 +24,7 @@ GAPS = {
     "fedsst-ablation",
     "calibration-graph",
     "gcfl-one-data-set",
+    "fedigl-table1",
     "lpsfed-main",
     "lpsfed-imbalance",
     "lpsfed-ablation",

@@ -79,15 +79,18 @@ def test_products_read_filters_at_the_edges() -> None:
     batch = block.batch(CHOSEN)
     s = torch.from_numpy(np.random.default_rng(0).standard_normal((3 * batch.slots, 2)))
     found = batch.both @ (batch.products @ s)
+    eye = torch.eye(3 * batch.slots, dtype=torch.float64)
+    back = batch.products.transposed @ torch.eye(batch.products.shape[0], dtype=torch.float64)
+    assert torch.equal(batch.products @ eye, back.T)
     dense = torch.zeros(3 * batch.slots, 3 * batch.slots, 2, dtype=torch.float64)
     for place, (client, graphs) in enumerate(zip(problem.client_data, CHOSEN, strict=True)):
         at = place * batch.slots
         for graph in graphs:
             first, stop = client.nodes[graph : graph + 2]
-            spectra, n = block.spectra[place], stop - first
+            spectra, n = spectra_of(client), stop - first
             u = torch.from_numpy(spectra.vectors[spectra.start[first] : spectra.start[stop]].reshape(n, n))
             dense[at : at + n, at : at + n] = torch.einsum("if,fm,jf->ijm", u, s[at : at + n], u)
-            assert torch.equal(batch.eigenvalues.flatten()[at : at + n], torch.from_numpy(spectra.values[first:stop]))
+            assert torch.equal(batch.codes.flatten()[at : at + n], torch.from_numpy(spectra.values[first:stop]))
             at += n
     assert torch.allclose(found, dense[batch.edges.targets.long(), batch.edges.sources.long()])
 

@@ -14,11 +14,11 @@ from fedbench.configuration.protocol import TrainingSettings
 from fedbench.engine.cohort import start_cohort
 from fedbench.engine.run import describe, run
 from fedbench.methods.registry import build
-from fedbench.tasks.graph.arrays import choose
+from fedbench.tasks.graph.arrays import ClientGraphs, choose
 from fedbench.tasks.graph.batches import steps
 from fedbench.tasks.graph.block import GraphBlock
 from fedbench.tasks.graph.colours import Rows, distinct, indicator, summed_rows
-from fedbench.tasks.graph.evaluation import compressed
+from fedbench.tasks.graph.evaluation import OnGraphs, compressed
 from fedbench.tasks.task import Place
 from tests.reference.match import run_plain, series
 from tests.tasks.toy_graphs import toy_graphs
@@ -84,6 +84,22 @@ def test_colours_change_nothing() -> None:
     graphs = [np.arange(15)]
     by_node = network.forward(parameters, block.batch(graphs), None)
     assert torch.allclose(network.forward(parameters, compressed(block, graphs, 3), None), by_node)
+
+
+def test_a_block_is_not_taken_for_one_that_is_gone() -> None:
+    """Blocks that live only as long as their evaluation get the memory, and the number, of the one before."""
+    problem, chosen = toy_graphs((4, 4), (2, 2)), training()
+    method = build("fedavg", {}, chosen)
+    network = method.network(describe(problem, method, (0,), DOUBLE), 0)
+    parameters = {n: torch.randn(1, *p.shape, dtype=torch.float64) for n, p in network.parameters().items()}
+    evaluator, clients = OnGraphs(2), problem.client_data * 4
+
+    def right(client: ClientGraphs, evaluator: OnGraphs) -> list[float]:
+        figures = evaluator.figures(network, parameters, GraphBlock([client], DOUBLE), False)
+        return [value.item() for value in figures.values()]
+
+    assert right(clients[0], OnGraphs(2)) != right(clients[1], OnGraphs(2))
+    assert [right(client, evaluator) for client in clients] == [right(client, OnGraphs(2)) for client in clients]
 
 
 def test_chosen_graphs_keep_their_edges() -> None:

@@ -74,7 +74,7 @@ class Several:
             first, last = self.node_ends[batch], self.node_ends[batch + 1]
             nodes, shape = self._count[: last - first + 1], (int(high - low), int(last - first))
             sums = self._matrix(_from(self._nodes[1], low, high), nodes[:-1], None, shape)
-            yield _paired(sums, self._matrix(nodes, of_node[first:last], None, shape[::-1]))
+            yield paired(sums, self._matrix(nodes, of_node[first:last], None, shape[::-1]))
 
     def spread(self) -> Iterator[SparseMatrix | None]:
         """Yield which row of `first` each node has; None where rows are nodes."""
@@ -91,7 +91,7 @@ class Several:
             low, high = row_ends[batch], row_ends[batch + 1]
             shape = (int(last - first), int(high - low))
             nodes = self._matrix(self._count[: shape[0] + 1], local[first:last], None, shape)
-            yield _paired(nodes, self._matrix(_from(start, low, high), back[first:last], None, shape[::-1]))
+            yield paired(nodes, self._matrix(_from(start, low, high), back[first:last], None, shape[::-1]))
 
     def first(self) -> Iterator[SparseMatrix]:
         """Yield the rows of (A + I) X that a batch has, each once where that is a gain."""
@@ -110,7 +110,7 @@ class Several:
             own, shape = slice(entry_ends[batch], entry_ends[batch + 1]), (int(high - low), width)
             there = self._matrix(_from(rows.start, low, high), columns[own], numbers[own], shape)
             indptr = _from(start, batch * width, (batch + 1) * width)
-            yield _paired(there, self._matrix(indptr, back[own], turned[own], shape[::-1]))
+            yield paired(there, self._matrix(indptr, back[own], turned[own], shape[::-1]))
 
     def degrees(self) -> Iterator[Tensor]:
         """Yield the row sums of A + I of the rows of `first`, [1, rows, 1]."""
@@ -188,7 +188,7 @@ def _from(start: np.ndarray, low: int, high: int) -> np.ndarray:
     return (start[low : high + 1] - start[low]).astype(np.int32)
 
 
-def _paired(matrix: SparseMatrix, transposed: SparseMatrix) -> SparseMatrix:
+def paired(matrix: SparseMatrix, transposed: SparseMatrix) -> SparseMatrix:
     """Let two matrices know each other as transposes; return the first."""
     matrix._transposed.append(transposed)
     transposed._transposed.append(matrix)

@@ -22,16 +22,19 @@ from fedbench.tasks.task import Figures
 
 @dataclass(frozen=True)
 class OnGraphs:
-    """Evaluates networks of ``layers`` convolutions; what it makes of a block is kept."""
+    """Evaluates networks of ``layers`` convolutions; what it makes of a block is kept.
+
+    With the block itself, since the number that names it is free for another block once it is gone.
+    """
 
     layers: int
-    _made: dict[int, tuple[Batch, dict[str, Tensor]]] = field(default_factory=dict)
+    _made: dict[int, tuple[GraphBlock, Batch, dict[str, Tensor]]] = field(default_factory=dict)
 
     def figures(self, network: Network, effective: Parameters, block: GraphBlock, last: bool) -> Figures:
         """Return each packed client's accuracy on both splits; NaN where it has no graph."""
         if id(block) not in self._made:
-            self._made[id(block)] = self._prepared(block)
-        batch, membership = self._made[id(block)]
+            self._made[id(block)] = (block, *self._prepared(block))
+        _, batch, membership = self._made[id(block)]
         right = network.forward(effective, batch, None).argmax(2).flatten() == batch.labels  # type: ignore[arg-type]
         by_client = right.view(batch.clients, -1)
         return {

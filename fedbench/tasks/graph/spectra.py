@@ -6,7 +6,7 @@ a client, when its first batch is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,6 +19,8 @@ from fedbench.kernels.sparse import SparseMatrix, from_rows
 from fedbench.tasks.graph.arrays import ClientGraphs
 from fedbench.tasks.graph.colours import Rows, entries_of
 from fedbench.tasks.graph.edges import EdgeBatch, EdgeBlock, EdgePart
+from fedbench.tasks.graph.epoch import paired
+from fedbench.tasks.graph.filter_rows import FilterRows
 
 _TOGETHER = 1 << 22  # numbers in the matrices that are decomposed at once
 
@@ -36,18 +38,6 @@ class Spectra:
     values: np.ndarray
     start: np.ndarray
     vectors: np.ndarray
-
-    def products(self, part: EdgePart, a: np.ndarray, b: np.ndarray, width: int) -> Rows:
-        """Return a row of U[a, f] U[b, f] over the eigenvalues f of their graph, for every pair of nodes a, b.
-
-        A filter U diag(s) U' has at (a, b) this row times s.
-        """
-        rows = part.chosen.rows
-        at_a, start = entries_of(self.start, rows[a])
-        at_b, _ = entries_of(self.start, rows[b])
-        first = part.chosen.nodes[part.graph_of_node[a]]
-        columns = np.arange(start[-1]) + np.repeat(first - start[:-1], np.diff(start))
-        return Rows(start, columns, self.vectors[at_a] * self.vectors[at_b], width)
 
 
 def spectra_of(client: ClientGraphs) -> Spectra:
@@ -85,56 +75,84 @@ class SpectralBatch(EdgeBatch):
     """A batch with its graphs' spectra.
 
     Attributes:
-        eigenvalues: float64 [clients, slots], 0 for padding.
+        codes: what the network reads of the eigenvalues [clients, slots, width], 0 for padding.
         sequences: the eigenvalues of each graph.
         pair_sizes: pairs of joined nodes of each client.
         products: from new eigenvalues to the pairs' entries in a filter, [clients * pair slots, clients * slots].
         both: from pairs to both directions of each edge, [edges, clients * pair slots].
     """
 
-    eigenvalues: Tensor
+    codes: Tensor
     sequences: Sequences
     pair_sizes: tuple[int, ...]
     products: SparseMatrix
     both: SparseMatrix
 
 
+def as_they_are(eigenvalues: Tensor) -> Tensor:
+    """Return eigenvalues [n] as codes of width 1."""
+    return eigenvalues.unsqueeze(1)
+
+
+@dataclass(frozen=True)
+class ClientSpectra:
+    """What batches take from a client's spectra: its eigenvalues' ``codes`` [n, width], and the filters' ``rows``."""
+
+    codes: Tensor
+    rows: FilterRows
+
+
 @dataclass(frozen=True)
 class SpectralBlock(EdgeBlock):
-    """The packed clients' graphs, from which batches with spectra are made."""
+    """The packed clients' graphs, from which batches with spectra are made.
+
+    ``encoded``: from eigenvalues float64[n] to what the network reads of them, [n, width]; eigenvalues never change.
+    """
+
+    encoded: Callable[[Tensor], Tensor] = as_they_are
 
     @cached_property
-    def spectra(self) -> list[Spectra]:
+    def spectra(self) -> list[ClientSpectra]:
         """Every client's spectra, made once for data that several seeds share."""
         made = {id(client): client for client in self.clients}
-        found = {key: spectra_of(client) for key, client in made.items()}
+        found = {key: self._of_client(client) for key, client in made.items()}
         return [found[id(client)] for client in self.clients]
+
+    def _of_client(self, client: ClientGraphs) -> ClientSpectra:
+        spectra, place = spectra_of(client), self.place
+        codes = self.encoded(torch.from_numpy(spectra.values)).to(dtype=place.dtype, device=place.device)
+        return ClientSpectra(codes, FilterRows.of(client, spectra.start, spectra.vectors, place.dtype))
 
     def batch(self, graphs: Sequence[np.ndarray]) -> SpectralBatch:
         """Return a batch of the chosen graphs of each client."""
         parts = [EdgePart.of(client, own) for client, own in zip(self.clients, graphs, strict=True)]
-        plain, pairs = self.edge_batch(parts), [part.targets < part.sources for part in parts]
-        sizes = tuple(int(own.sum()) for own in pairs)
-        rows = [
-            spectra.products(part, part.targets[own], part.sources[own], plain.slots)
-            for spectra, part, own in zip(self.spectra, parts, pairs, strict=True)
-        ]
-        values = [spectra.values[part.chosen.rows] for spectra, part in zip(self.spectra, parts, strict=True)]
-        place = self.place
+        plain, place = self.edge_batch(parts), self.place
+        sizes = tuple(int((part.targets < part.sources).sum()) for part in parts)
+        starts = [part.chosen.nodes for part in parts]
         return SpectralBatch(
             **vars(plain),
-            eigenvalues=self._eigenvalues(values, plain.slots),
-            sequences=sequences([p.chosen.nodes for p in parts], plain.slots, place.dtype, place.device),
+            codes=self._codes([part.chosen.rows for part in parts]),
+            sequences=sequences(starts, plain.slots, place.dtype, place.device),
             pair_sizes=sizes,
-            products=self.matrix(rows, max(1, *sizes)),
+            products=self._products(graphs, starts, (max(1, *sizes), plain.slots)),
             both=self._both(plain, sizes),
         )
 
-    def _eigenvalues(self, parts: Sequence[np.ndarray], slots: int) -> Tensor:
-        out = np.zeros((len(parts), slots))
-        for row, values in zip(out, parts, strict=True):
-            row[: len(values)] = values
-        return torch.from_numpy(out).to(self.place.device)
+    def _codes(self, rows: Sequence[np.ndarray]) -> Tensor:
+        own = [each.codes.index_select(0, self.on(row)) for each, row in zip(self.spectra, rows, strict=True)]
+        return torch.nn.utils.rnn.pad_sequence(own, batch_first=True) if len(own) > 1 else own[0].unsqueeze(0)
+
+    def _products(
+        self, graphs: Sequence[np.ndarray], starts: Sequence[np.ndarray], slots: tuple[int, int]
+    ) -> SparseMatrix:
+        chosen = zip(self.spectra, graphs, starts, strict=True)
+        rows, turned = zip(*(each.rows.of_graphs(own, start, slots) for each, own, start in chosen), strict=True)
+        return paired(self._one_way(rows, slots[0]), self._one_way(turned, slots[1]))
+
+    def _one_way(self, parts: Sequence[Rows], rows: int) -> SparseMatrix:
+        """Return a matrix that knows no transpose yet."""
+        made = self.matrix(parts, rows, symmetric=True)
+        return SparseMatrix(made.indptr, made.indices, made.values, made.shape)
 
     def _both(self, batch: EdgeBatch, sizes: Sequence[int]) -> SparseMatrix:
         lower, slots = batch.lower.cpu().numpy(), max(1, *sizes)
