@@ -113,13 +113,13 @@ def _round(running: Running, round: int) -> None:
     losses, signals, figures, steps = [], [], [], 0
     for pack in cohort.packs:
         part = {name: stack[:, pack.clients.start : pack.clients.stop] for name, stack in received.items()}
-        greetings = _greetings(running, pack)
+        measured = _begun(running, pack)
         loss, taken = _train(running, pack, part, round)
         losses.append({"loss": loss.view(len(cohort.cell.seeds), -1)})
         steps = max(steps, taken)
         with torch.no_grad():
             effective = pack.network.effective(pack.parameters)
-            signals.append(greetings | method.signals(_trained(running, pack, effective)))
+            signals.append(measured | method.signals(_trained(running, pack, effective)))
             clock.training()
             if due(method.training, round) and method.training.evaluated_after == "local_steps":
                 figures.append(_evaluated(running, pack, effective, round))
@@ -149,12 +149,12 @@ def _train(running: Running, pack: Pack, received: dict[str, Tensor], round: int
     return train_locally(LocalRound(running.method, running.memory, running.cohort, pack, round, received))
 
 
-def _greetings(running: Running, pack: Pack) -> dict[str, Tensor]:
+def _begun(running: Running, pack: Pack) -> dict[str, Tensor]:
     """Return what clients measure on the model they received, if the method asks for it."""
-    if not running.method.greets:
+    if not running.method.begins_round:
         return {}
     with torch.no_grad():
-        return running.method.greetings(_trained(running, pack, pack.network.effective(pack.parameters)))
+        return running.method.begin_round(_trained(running, pack, pack.network.effective(pack.parameters)))
 
 
 def _trained(running: Running, pack: Pack, effective: Parameters) -> Trained:

@@ -74,7 +74,7 @@ class SummedSteps(ItemTables[M]):
     Clients hold no item vectors of their own between rounds, so only what the server sends back is a model.
     """
 
-    greets = True
+    begins_round = True
 
     def __init__(self, settings: M, training: TrainingSettings) -> None:
         super().__init__(settings, training)
@@ -90,7 +90,7 @@ class SummedSteps(ItemTables[M]):
         tables: Tables = memory
         return tables
 
-    def greetings(self, trained: Trained) -> dict[str, Tensor]:
+    def begin_round(self, trained: Trained) -> dict[str, Tensor]:
         """Keep the table that clients received; nothing is sent."""
         if self.settings.combined == "sum":
             self.tables(trained.memory).received[str(trained.clients.start)] = trained.local[ITEMS].clone()

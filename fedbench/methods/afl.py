@@ -62,7 +62,7 @@ class Afl(Method[AflSettings]):
 
     Settings = AflSettings
     source = "Mohri, Sivek, Suresh, Agnostic federated learning, ICML 2019"
-    greets = True
+    begins_round = True
 
     def memory(self, cell: Cell, data: Sequence[Sequence[Any]], shared: Parameters) -> Agnostic:
         """Start lambda."""
@@ -77,7 +77,7 @@ class Afl(Method[AflSettings]):
         mean = trained.memory.mean
         return {n: mean[n].expand_as(stack) if n in mean else stack for n, stack in trained.effective.items()}
 
-    def greetings(self, trained: Trained) -> dict[str, Tensor]:
+    def begin_round(self, trained: Trained) -> dict[str, Tensor]:
         """Upload F_k at the received model, [S, k]."""
         return {"training_loss": trained.memory.data.loss(trained)}
 

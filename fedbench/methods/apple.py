@@ -6,7 +6,7 @@ A local step goes along the gradients of
 by c_k and p_k, the other cores as they were downloaded. Cores are uploaded and sent to everyone, never averaged; p_k
 stays. What is evaluated is w_k: of the cores that a client trained with, or after the download of the new ones.
 
-How that is a round of the engine: while clients train, the shared parameters are their cores (`greetings` puts them
+How that is a round of the engine: while clients train, the shared parameters are their cores (`begin_round` puts them
 there, `objective` makes w_k of them); afterwards they are w_k (`signals`, and W = P after the download).
 """
 
@@ -75,7 +75,7 @@ class Apple(Method[AppleSettings]):
 
     Settings = AppleSettings
     source = "Luo & Wu, Adapt to adaptation: learning personalization for cross-silo federated learning, IJCAI 2022"
-    greets = True
+    begins_round = True
 
     def __init__(self, settings: AppleSettings, training: TrainingSettings) -> None:
         if training.model.masks:
@@ -93,7 +93,7 @@ class Apple(Method[AppleSettings]):
         start = (cell.train_nodes.double() / cell.train_nodes.double().sum()).to(dtype=cell.dtype, device=cell.device)
         return Cores.of(shared, start)
 
-    def greetings(self, trained: Trained) -> dict[str, Tensor]:
+    def begin_round(self, trained: Trained) -> dict[str, Tensor]:
         """Let clients take up their own cores again; nothing is sent."""
         trained.memory.take_up(trained.local, trained.clients)
         return {}

@@ -2,9 +2,13 @@
 
 1. What does a client train?      `Method.prepare` and `seen` (data), `network`, `objective` and `penalty` (loss),
                                   `corrected` (gradients), `constrain` (parameters), `local_epochs`, `evaluated`
-2. What leaves the client?        `Method.shares` (parameters), `greetings` and `signals` (anything else)
+2. What leaves the client?        `Method.shares` (parameters), `begin_round` and `signals` (anything else)
 3. How does the server combine?   `Method.mixing`: new shared parameters = W . uploaded ones (+ what is `kept`)
 4. What is remembered?            `Method.memory`: whatever server and clients keep from round to round
+
+A round asks in this order: `begin_round`, `local_epochs`, `seen`; for every local step `objective`, `penalty`,
+`corrected`, `constrain`; `signals`; of the server `mixing`, `kept`, `diagnostics`, `traffic`. `evaluated` comes where the
+protocol evaluates: before `mixing`, or at the end.
 
 Stacks that methods see have leading axes [seeds S, clients K]: the clients of a cell, and the seeds that the engine
 computes at once, are one problem. A method holds settings only; what changes during a run is its memory, which the
@@ -40,7 +44,7 @@ class Method(Generic[S]):
 
     Class attributes: ``Settings``, the model of the method's own settings; ``source``, what to cite; ``pooled``,
     whether one model is trained on all clients' data; ``anchored``, whether `penalty` or the server needs the shared
-    parameters as clients received them; ``greets``, whether clients measure the model they received (`greetings`).
+    parameters as clients received them; ``begins_round``, whether `begin_round` is asked.
 
     Args:
         settings: the method's own settings.
@@ -51,7 +55,7 @@ class Method(Generic[S]):
     source: ClassVar[str] = ""
     pooled: ClassVar[bool] = False
     anchored: ClassVar[bool] = False
-    greets: ClassVar[bool] = False
+    begins_round: ClassVar[bool] = False
 
     def __init__(self, settings: S, training: TrainingSettings) -> None:
         self.settings = settings
@@ -128,10 +132,11 @@ class Method(Generic[S]):
         """
         return not is_mask(parameter)
 
-    def greetings(self, trained: Trained) -> dict[str, Tensor]:
+    def begin_round(self, trained: Trained) -> dict[str, Tensor]:
         """Return what clients measure on the model they received, uploaded with their signals, name to [S, k, ...].
 
-        Asked of methods that are ``greets``.
+        Asked of methods whose `begins_round` is set, before local steps. May change ``trained.local`` in place: where
+        clients train another model than was downloaded, it is put together here.
 
         Args:
             trained: the clients before their local steps of the round.
@@ -139,7 +144,11 @@ class Method(Generic[S]):
         return {}
 
     def signals(self, trained: Trained) -> dict[str, Tensor]:
-        """Return what clients upload beside parameters, name to [S, k, ...]."""
+        """Return what clients upload beside parameters, name to [S, k, ...].
+
+        Asked after the local steps. May change ``trained.local`` in place: what a client uploads in place of what it
+        trained, or keeps of it, is put there.
+        """
         return {}
 
     # 3. How does the server combine?
@@ -148,7 +157,7 @@ class Method(Generic[S]):
         """Return W [S, K, K]: client k's new shared parameters are sum_l W[k, l] times client l's.
 
         Args:
-            uploads: shared parameters and signals, name to [S, K, ...].
+            uploads: shared parameters and signals, name to [S, K, ...]; what W is applied to may be replaced in place.
             exchange: the cell, the round, the memory (which may be changed), and what clients had received.
         """
         return uniform_rows(exchange.cell)

@@ -87,7 +87,7 @@ class FedSSP(Method[FedSSPSettings]):
     source = (
         "Tan et al., FedSSP: federated graph learning with spectral knowledge and personalized preference, NeurIPS 2024"
     )
-    greets = True
+    begins_round = True
 
     def __init__(self, settings: FedSSPSettings, training: TrainingSettings) -> None:
         if settings.adamw == "first_step" and training.optimiser != "sgd":
@@ -122,7 +122,7 @@ class FedSSP(Method[FedSSPSettings]):
         """Return the clients' graphs with their spectra."""
         return memory.blocks.of(block, clients)
 
-    def greetings(self, trained: Trained) -> dict[str, Tensor]:
+    def begin_round(self, trained: Trained) -> dict[str, Tensor]:
         """Draw every client's own initial weights if so set, before its first round; nothing is sent."""
         if self.settings.start == "own":
             trained.memory.draw_own(trained.network.parameters(), trained.local, trained.clients)

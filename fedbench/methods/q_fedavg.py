@@ -56,13 +56,13 @@ class QFedAvg(Method[QFedAvgSettings]):
     Settings = QFedAvgSettings
     source = "Li, Sanjabi, Beirami, Smith, Fair resource allocation in federated learning, ICLR 2020"
     anchored = True
-    greets = True
+    begins_round = True
 
     def memory(self, cell: Cell, data: Sequence[Sequence[Any]], shared: Parameters) -> FairMemory:
         """Keep the clients' training data as one batch."""
         return FairMemory(TrainingData(self.training))
 
-    def greetings(self, trained: Trained) -> dict[str, Tensor]:
+    def begin_round(self, trained: Trained) -> dict[str, Tensor]:
         """Upload F_k at the received model, [S, k]."""
         return {"training_loss": trained.memory.data.loss(trained)}
 

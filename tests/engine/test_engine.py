@@ -238,9 +238,9 @@ class Stubborn(Method[Any]):
     """A server step 2/3 received + 1/3 mean of uploaded; clients say how well the received model does."""
 
     anchored = True
-    greets = True
+    begins_round = True
 
-    def greetings(self, trained: Trained) -> dict[str, Tensor]:
+    def begin_round(self, trained: Trained) -> dict[str, Tensor]:
         logits = trained.network.forward(trained.packed, trained.block, None)
         return {"met": trained.block.loss(logits).view(len(logits) // len(trained.clients), -1)}
 
@@ -255,7 +255,7 @@ class Stubborn(Method[Any]):
         return [{name: stack.clone() for name, stack in shared.items()}]  # type: ignore[list-item]
 
 
-def test_clients_can_keep_some_of_what_they_received_and_greet_it() -> None:
+def test_clients_can_keep_some_of_what_they_received_and_measure_it() -> None:
     problem, training = (
         toy_problem(),
         TrainingSettings.model_validate(SMALL | {"rounds": 1, "model": {"width": 8, "dropout": 0.0}}),

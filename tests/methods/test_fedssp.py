@@ -206,4 +206,4 @@ def test_clients_of_one_width_are_computed_alone_or_together_alike() -> None:
 def test_width_must_be_cut_into_heads() -> None:
     with pytest.raises(ConfigurationError, match="multiple of heads"):
         method(width=10, heads=4)
-    assert FedSSP.greets and replace(step_of(method(), toy_graphs())).block.edges is not None
+    assert FedSSP.begins_round and replace(step_of(method(), toy_graphs())).block.edges is not None
