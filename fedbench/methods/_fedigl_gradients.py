@@ -11,7 +11,7 @@ from torch import Tensor
 from fedbench.methods._own_blocks import OwnBlocks
 from fedbench.methods.exchange import REMADE
 from fedbench.models.parameters import Parameters
-from fedbench.tasks.graph.edges import EdgeBlock
+from fedbench.tasks.graph.coloured_edges import ColouredEdgeBlock
 
 
 @dataclass
@@ -22,13 +22,13 @@ class GradientState:
         sums: of a round's gradients by name, [S, K, ...].
         counted: how many, [S, K].
         averages: gbar and hbar of the last round by name, [S, 1, ...]; empty before there are any.
-        blocks: every pack's data by edges.
+        blocks: every pack's data by edges and colours.
     """
 
     sums: dict[str, Tensor]
     counted: Tensor
     averages: dict[str, Tensor] = field(default_factory=dict)
-    blocks: OwnBlocks[EdgeBlock] = field(default_factory=lambda: OwnBlocks(EdgeBlock), metadata=REMADE)
+    blocks: OwnBlocks[ColouredEdgeBlock] = field(default_factory=lambda: OwnBlocks(ColouredEdgeBlock), metadata=REMADE)
 
     @torch.no_grad()
     def add(self, gradients: Parameters, taking: Tensor, clients: range, *, last_only: bool) -> None:

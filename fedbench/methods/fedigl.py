@@ -13,6 +13,7 @@ docs/methods/fedigl.md lists what is inferred.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Literal
 
 import torch
@@ -20,6 +21,7 @@ from pydantic import Field
 from torch import Tensor
 
 from fedbench.methods._fedigl_gradients import GradientState, hinge, squared_apart
+from fedbench.methods._own_blocks import OwnBlocks
 from fedbench.methods.base import Method, bytes_of
 from fedbench.methods.exchange import Cell, Exchange, LocalStep, Traffic, Trained
 from fedbench.methods.weights import rows_of, uniform_rows
@@ -27,7 +29,7 @@ from fedbench.models.fedigl import INVARIANT, SHARED, VARIANT, FedIGLNetwork
 from fedbench.models.parameters import Parameters
 from fedbench.settings import Settings
 from fedbench.tasks.graph.block import GraphBlock
-from fedbench.tasks.graph.edges import EdgeBlock
+from fedbench.tasks.graph.coloured_edges import ColouredEdgeBlock
 
 _GRADIENT = "gradient "
 
@@ -45,7 +47,7 @@ class FedIGLSettings(Settings):
         "soft_topk", description="how the choice of edges passes gradients (inferred): weights p and 1 - p, or 1 and 1"
     )
     generator_layers: int | None = Field(
-        None, ge=0, description="GIN layers of the generator; null: as many as the protocol's network has (inferred)"
+        None, ge=1, description="GIN layers of the generator; null: as many as the protocol's network has (inferred)"
     )
     nodes: Literal["all", "incident"] = Field(
         "all", description="nodes of G_I and G_V: all of the graph's, or those with an edge in it (inferred)"
@@ -74,18 +76,22 @@ class FedIGL(Method[FedIGLSettings]):
     def network(self, cell: Cell, client: int = 0) -> FedIGLNetwork:
         """Return generator, encoders and ends for a client's widths."""
         own, model, shape = self.settings, self.training.model, cell.shapes[client]
-        depth = len(model.hidden_widths) if own.generator_layers is None else own.generator_layers
         incident = own.nodes == "incident"
-        return FedIGLNetwork(shape.features, shape.classes, model, depth, own.share, own.mask, incident)
+        return FedIGLNetwork(shape.features, shape.classes, model, self._depth, own.share, own.mask, incident)
+
+    @property
+    def _depth(self) -> int:
+        return self.settings.generator_layers or len(self.training.model.hidden_widths)
 
     def memory(self, cell: Cell, data: Sequence[Sequence[Any]], shared: Parameters) -> GradientState:
         """Start without averages."""
         names = [name for name in shared if name.startswith((INVARIANT, VARIANT))]
         counted = torch.zeros(len(cell.seeds), cell.clients, dtype=cell.dtype, device=cell.device)
-        return GradientState({name: torch.zeros_like(shared[name]) for name in names}, counted)
+        blocks = OwnBlocks(partial(ColouredEdgeBlock, layers=self._depth))
+        return GradientState({name: torch.zeros_like(shared[name]) for name in names}, counted, blocks=blocks)
 
-    def seen(self, block: GraphBlock, clients: range, memory: GradientState) -> EdgeBlock:
-        """Return the clients' graphs by edges."""
+    def seen(self, block: GraphBlock, clients: range, memory: GradientState) -> ColouredEdgeBlock:
+        """Return the clients' graphs by edges and colours."""
         return memory.blocks.of(block, clients)
 
     def local_epochs(self, round: int, cell: Cell, memory: GradientState) -> Tensor:

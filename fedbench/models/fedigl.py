@@ -92,17 +92,26 @@ class FedIGLNetwork:
         return parameters
 
     def forward(self, parameters: Parameters, block: Any, dropout: DropoutStream | None) -> Tensor:
-        """Return the client's own logits [clients, graphs, classes]; ``block`` is an `EdgeBatch`."""
+        """Return the client's own logits [clients, graphs, classes].
+
+        ``block``: a `fedbench.tasks.graph.coloured_edges.ColouredBatch`, its colours those of the generator's layers.
+        """
         return self.own_logits(parameters, block, self.invariant(parameters, block, dropout), dropout)
 
     def invariant(self, parameters: Parameters, block: Any, dropout: DropoutStream | None) -> Invariant:
         """Return the cut of all graphs, and h_inv."""
-        x = z = self._entered(parameters, "", block)
-        even = torch.ones(len(block.edges), dtype=x.dtype, device=x.device)
-        for layer in range(1, self.generator_layers + 1):
-            z = _convolved(parameters, f"generator.conv{layer}", block, z, even, None)
-        parts = cut(edge_scores(parameters, block, z), block, self.share, self.mask)
+        x = self._entered(parameters, "", block)
+        scores = edge_scores(parameters, block, self._generated(parameters, block.colours))
+        parts = cut(scores, block, self.share, self.mask)
         return Invariant(x, parts, self._encoded(parameters, INVARIANT, block, x, parts, dropout))
+
+    def _generated(self, parameters: Parameters, colours: Any) -> Tensor:
+        """Return the generator's z of every colour, [clients, colours, width]: no weights of edges, no dropout."""
+        z = self._entered(parameters, "", colours)
+        for layer in range(1, self.generator_layers + 1):
+            z = times(colours.neighbours(layer), z) if layer > 1 else z
+            z = _mapped(parameters, f"generator.conv{layer}", z, None)
+        return z
 
     def global_logits(
         self, parameters: Parameters, block: Any, invariant: Invariant, dropout: DropoutStream | None
@@ -120,10 +129,10 @@ class FedIGLNetwork:
         return self._end(parameters, _OWN, block, invariant.pooled.detach() + specific, dropout)
 
     def _entered(self, parameters: Parameters, part: str, block: Any) -> Tensor:
-        """Return X W + b, [clients, nodes, width]."""
+        """Return X W + b, [clients, nodes, width]; where rows are colours (A + I) (X W + b)."""
         weight, bias = parameters[f"{part}input.weight"], parameters[f"{part}input.bias"]
         x = (block.first @ weight.reshape(-1, self._width)).view(len(weight), -1, self._width)
-        return x + bias.unsqueeze(1)
+        return x + block.degrees * bias.unsqueeze(1)
 
     def _encoded(
         self, parameters: Parameters, encoder: str, block: Any, x: Tensor, parts: Cut, dropout: DropoutStream | None
@@ -163,6 +172,11 @@ def _convolved(
 ) -> Tensor:
     """Return dropout(relu(W2 relu(W1 (x_i + sum_j m_ij x_j) + b1) + b2))."""
     x = x + weighted_sum(block.edges, weights, x.flatten(0, 1)).view_as(x)
+    return _mapped(parameters, name, x, keep, scale)
+
+
+def _mapped(parameters: Parameters, name: str, x: Tensor, keep: Tensor | None, scale: float = 1.0) -> Tensor:
+    """Return dropout(relu(W2 relu(W1 x + b1) + b2))."""
     x = bias_relu_dropout(x @ parameters[f"{name}.first.weight"], parameters[f"{name}.first.bias"])
     factor = scale if keep is not None else 1.0
     return bias_relu_dropout(x @ parameters[f"{name}.second.weight"], parameters[f"{name}.second.bias"], keep, factor)

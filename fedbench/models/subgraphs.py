@@ -38,11 +38,14 @@ class Cut:
 
 
 def edge_scores(parameters: Parameters, block: Any, z: Tensor) -> Tensor:
-    """Return every edge's score [E], alike in both directions; ``z`` [clients, nodes, width]."""
+    """Return every edge's score [E], alike in both directions.
+
+    ``block``: a `fedbench.tasks.graph.coloured_edges.ColouredBatch`; ``z`` of its colours, [clients, colours, width].
+    """
     edges: Edges = block.edges
     first, second = parameters["generator.pair.weight"].split(z.shape[2], dim=1)
     left, right = ((z @ half).flatten(0, 1) for half in (first, second))
-    pairs = left.index_select(0, edges.targets) + right.index_select(0, edges.sources)
+    pairs = left.index_select(0, block.target_colours) + right.index_select(0, block.source_colours)
     parts = pairs.split(list(block.edge_sizes))
     own = zip(
         parts, *(parameters[f"generator.{name}"] for name in ("pair.bias", "score.weight", "score.bias")), strict=True

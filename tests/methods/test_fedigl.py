@@ -18,7 +18,7 @@ from fedbench.methods.base import Method
 from fedbench.methods.exchange import Exchange, LocalStep
 from fedbench.models.fedigl import SHARED
 from fedbench.models.subgraphs import cut, highest
-from fedbench.tasks.graph.edges import EdgeBlock
+from fedbench.tasks.graph.coloured_edges import ColouredEdgeBlock
 from tests.methods.steps import DOUBLE, slope, step_of
 from tests.reference.match import SMALL, method_of, series
 from tests.tasks.toy_graphs import toy_graphs
@@ -216,14 +216,14 @@ def test_a_sum_over_nodes_with_an_edge_leaves_the_others_out() -> None:
     lonely = int(np.flatnonzero(np.diff(client.start[client.nodes]) == np.diff(client.nodes))[0])
     for nodes, empty in (("incident", True), ("all", False)):
         step = step_of(method(nodes=nodes), problem)
-        batch = EdgeBlock([client], DOUBLE).batch([np.array([lonely])])
+        batch = ColouredEdgeBlock([client], DOUBLE, 2).batch([np.array([lonely])])
         network: Any = step.network
         assert (not network.invariant(step.parameters, batch, None).pooled.any()) == empty
 
 
 def test_a_graph_is_the_same_alone_and_among_others() -> None:
     step, client = step_of(method(), toy_graphs()), toy_graphs().client_data[0]
-    block, network = EdgeBlock([client], DOUBLE), step.network
+    block, network = ColouredEdgeBlock([client], DOUBLE, 2), step.network
     together = network.forward(step.parameters, block.batch([np.arange(15)]), None)  # type: ignore[arg-type]
     for graph in range(15):
         alone = network.forward(step.parameters, block.batch([np.array([graph])]), None)  # type: ignore[arg-type]

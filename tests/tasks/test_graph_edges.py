@@ -8,6 +8,7 @@ import torch
 
 from fedbench.kernels.edges import weighted_sum
 from fedbench.tasks.graph.arrays import ClientGraphs
+from fedbench.tasks.graph.coloured_edges import ColouredEdgeBlock
 from fedbench.tasks.graph.colours import Rows
 from fedbench.tasks.graph.edges import EdgeBlock, with_edges_only
 from fedbench.tasks.graph.spectra import SpectralBlock, spectra_of
@@ -100,3 +101,20 @@ def test_graphs_without_edges_can_be_dropped() -> None:
     assert client.labels.tolist() == [0, 0] and client.split.tolist() == [0, 2] and client.nodes.tolist() == [0, 3, 5]
     assert client.neighbours.tolist() == [0, 1, 0, 1, 2, 1, 2, 3, 4, 3, 4]
     assert client.features.values.tolist() == [0, 1, 2, 4, 5]
+
+
+@pytest.mark.parametrize("layers", [1, 2, 3])
+def test_ends_of_edges_have_the_colours_that_convolutions_give_their_nodes(layers: int) -> None:
+    """A network without dropout on every node, and on colours looked up at both ends."""
+    problem = toy_graphs()
+    batch = ColouredEdgeBlock(problem.client_data, DOUBLE, layers).batch(CHOSEN)
+    width = batch.first.shape[1] // 3
+    mixing = torch.from_numpy(np.random.default_rng(0).standard_normal((3 * width, 4)))
+    by_node, by_colour = batch.first @ mixing, batch.colours.first @ mixing
+    ones = torch.ones(len(batch.edges), dtype=torch.float64)
+    for layer in range(1, layers + 1):
+        by_node = torch.tanh(by_node + weighted_sum(batch.edges, ones, by_node))
+        by_colour = torch.tanh(by_colour if layer == 1 else batch.colours.neighbours(layer) @ by_colour)
+    assert len(by_colour) < len(by_node) or layers > 1
+    assert torch.allclose(by_colour[batch.target_colours], by_node[batch.edges.targets.long()])
+    assert torch.allclose(by_colour[batch.source_colours], by_node[batch.edges.sources.long()])

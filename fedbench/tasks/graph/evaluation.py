@@ -56,13 +56,17 @@ class OnGraphs:
 
 @dataclass(frozen=True)
 class Levels:
-    """A client's graphs by colours: ``first``, ``degrees`` of layer 1, ``between`` for each later layer, ``pool``."""
+    """A client's graphs by colours.
+
+    ``first``, ``degrees`` of layer 1, ``between`` for each later layer, ``pool``. ``colour``: each node's, after them.
+    """
 
     labels: np.ndarray
     first: Rows
     degrees: np.ndarray
     between: list[Rows]
     pool: Rows
+    colour: np.ndarray
 
 
 def levels(client: ClientGraphs, graphs: np.ndarray, layers: int) -> Levels:
@@ -77,15 +81,19 @@ def levels(client: ClientGraphs, graphs: np.ndarray, layers: int) -> Levels:
         representative, colour = distinct(rows)
         between.append(rows.take(representative))
     pool = summed_rows(chosen.nodes, np.arange(len(colour)), indicator(colour, len(representative)))
-    return Levels(chosen.labels, first, degrees, between, pool)
+    return Levels(chosen.labels, first, degrees, between, pool, colour)
 
 
 def compressed(block: GraphBlock, graphs: Sequence[np.ndarray], layers: int) -> Batch:
     """Return a batch in which a row is a colour, not a node; for networks without dropout."""
-    parts = [levels(client, mine, layers) for client, mine in zip(block.clients, graphs, strict=True)]
+    return joined(block, [levels(client, mine, layers) for client, mine in zip(block.clients, graphs, strict=True)])
+
+
+def joined(block: GraphBlock, parts: Sequence[Levels]) -> Batch:
+    """Return the clients' graphs by colours as one batch."""
     rows = [max(len(part.first) for part in parts)]
     between = []
-    for layer in range(layers - 1):
+    for layer in range(len(parts[0].between)):
         own = [_as_wide(part.between[layer], rows[-1]) for part in parts]
         rows.append(max(len(part) for part in own))
         between.append(block.matrix(own, rows[-1]))
