@@ -7,8 +7,8 @@
 4. What is remembered?            `Method.memory`: whatever server and clients keep from round to round
 
 A round asks in this order: `begin_round`, `local_epochs`, `seen`; for every local step `objective`, `penalty`,
-`corrected`, `constrain`; `signals`; of the server `mixing`, `kept`, `diagnostics`, `traffic`. `evaluated` comes where the
-protocol evaluates: before `mixing`, or at the end.
+`corrected`, `constrain`; `signals`; of the server `mixing`, `kept`, `diagnostics`, `traffic`. `evaluated` comes where
+the protocol evaluates: before `mixing`, or last.
 
 Stacks that methods see have leading axes [seeds S, clients K]: the clients of a cell, and the seeds that the engine
 computes at once, are one problem. A method holds settings only; what changes during a run is its memory, which the
