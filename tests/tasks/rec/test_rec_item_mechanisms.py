@@ -359,5 +359,6 @@ def test_alike_clients_are_mixed_evenly_and_others_less() -> None:
     ],
 )
 def test_what_a_method_cannot_do_is_refused(name: str, changes: dict[str, Any], said: str) -> None:
+    summed = {"combined": "sum"} if name == "fedmf" else {}
     with pytest.raises(ConfigurationError, match=said):
-        method_of(name, training=changes)
+        method_of(name, own=summed, training=changes)
