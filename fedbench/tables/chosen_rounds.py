@@ -15,8 +15,8 @@ AT_THE_START = (
     "client that is evaluated after its local steps has received nothing from others."
 )
 AT_THE_END = (
-    "Chosen at the end of the budget in most seeds: {rows}. The validation figure was still rising; more rounds may be "
-    "better."
+    "Chosen at the end of the budget in most seeds: {rows}. No earlier round was better in validation, and later ones "
+    "may be better still."
 )
 
 

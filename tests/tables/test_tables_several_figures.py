@@ -214,7 +214,7 @@ def test_the_round_of_every_cell_is_printed_and_rounds_at_an_end_are_named(world
     assert (found["local"]["first_evaluated"], found["local"]["last_evaluated"]) == ("1", "3")
     text = (world.root / "tables" / "toy.md").read_text()
     assert "Chosen at the first evaluation in most seeds: local. No later round" in text
-    assert "Chosen at the end of the budget in most seeds: fedper. The validation" in text
+    assert "Chosen at the end of the budget in most seeds: fedper. No earlier round" in text
 
 
 def test_other_tasks_have_no_such_notes(world):
