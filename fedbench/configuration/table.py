@@ -78,6 +78,11 @@ class TableFile(Settings):
         return tuple(self.model_copy(update={"metric": metric, "further": ()}) for metric in self.metrics)
 
     @property
+    def chooses_rounds(self) -> bool:
+        """Whether one metric chooses the round for all figures, so that a reader wants to know which it was."""
+        return self.kind == "figure" and any(metric.chosen_by for metric in self.metrics)
+
+    @property
     def baseline_row(self) -> Row | None:
         """Return the row that others are set against: subtracted, or divided by."""
         return self._row(self.baseline)

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from fedbench.configuration.protocol import TrainingSettings
 from fedbench.methods._fedpergnn_expansion import ExpandedPairs
+from fedbench.methods._laplace import composed
 from fedbench.models.parameters import Parameter
 from fedbench.models.vectors import ITEMS, USERS
 
@@ -47,22 +48,12 @@ def budget(
     declared: Mapping[str, Parameter],
     training: TrainingSettings,
 ) -> dict[str, Any]:
-    """Return the budget of a run, in the keys of `fedbench.methods._laplace.privacy_budget`.
+    """Return the budget of a run (`fedbench.methods._laplace.composed`).
 
-    One number of one step: epsilon = 2 clip / noise. Budgets add up over a client's steps, and over the numbers that
-    leave it: weights, rows of items that others have, and rows of users whose vectors the third party gets.
+    What leaves a client are weights, rows of items that others have, and rows of users whose vectors the third party
+    gets.
     """
     weights = sum(math.prod(p.shape) for name, p in declared.items() if name not in (USERS, ITEMS))
     width = declared[USERS].shape[1]
     numbers = weights + width * max(int(client.leaving.sum()) + len(client.sent) for client in clients)
-    pairs = max(len(client.learnable) for client in clients)
-    steps = training.rounds * training.local_epochs * math.ceil(pairs / (training.batch_size or max(pairs, 1)))
-    epsilon = 2 * clip / noise
-    return {
-        "epsilon_of_a_number_in_a_step": epsilon,
-        "local_steps": steps,
-        "epsilon_of_a_number_in_the_run": epsilon * steps,
-        "numbers_in_a_gradient": numbers,
-        "epsilon_of_a_gradient_in_a_step": epsilon * numbers,
-        "epsilon_of_the_run": epsilon * numbers * steps,
-    }
+    return composed(clip, noise, numbers, max(len(client.learnable) for client in clients), training)

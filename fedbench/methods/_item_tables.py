@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from pydantic import Field
@@ -20,6 +20,18 @@ S = TypeVar("S", bound=Settings)
 NOTHING = "no two clients have an item in common: clients learn nothing of each other's items"
 
 
+def shared_items(clients: Sequence[ClientPairs], instead: str) -> dict[str, Any]:
+    """Return what the record of a method that shares item vectors says about the clients' items.
+
+    Args:
+        clients: their data.
+        instead: what is exchanged where no item is in two clients, as tables print it; empty: nothing to say, since
+            item vectors stay anyway.
+    """
+    shared = int((holders(clients) > 1).sum())
+    return {"items_in_several_clients": shared} | ({} if shared else {"remark": NOTHING, "exchanged": instead})
+
+
 class OwnRatesSettings(Settings):
     """What methods have in common whose step sizes were made for one user a client."""
 
@@ -33,8 +45,10 @@ class OwnRatesSettings(Settings):
 class ItemTables(Method[S]):
     """A method whose users stay and whose items' vectors are averaged, each over the clients that have the item.
 
-    The record says how many items are in several clients; where none is, that nothing is shared.
+    The record says how many items are in several clients; where none is, what is exchanged ``instead``.
     """
+
+    instead: ClassVar[str] = "nothing"
 
     def __init__(self, settings: S, training: TrainingSettings) -> None:
         super().__init__(settings, training)
@@ -67,8 +81,7 @@ class ItemTables(Method[S]):
 
     def about(self, problem: RecProblem, cell: Cell) -> dict[str, Any]:
         """Return what the record says about the clients' items."""
-        shared = int((holders(problem.client_data) > 1).sum())
-        return {"items_in_several_clients": shared} | ({} if shared else {"remark": NOTHING})
+        return shared_items(problem.client_data, self.instead)
 
 
 def holders(clients: Sequence[ClientPairs]) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Local differential privacy by clipped gradients and Laplace noise (FedGNN, equation 1)."""
+"""Local differential privacy by clipped gradients and Laplace noise (FedGNN, FedPerGNN, equation 1 of both)."""
 
 from __future__ import annotations
 
@@ -34,15 +34,26 @@ def add_laplace(stack: Tensor, scale: float, seeds: Sequence[int], clients: rang
 def privacy_budget(
     clip: float, noise: float, network: Network, training: TrainingSettings, cell: Cell
 ) -> dict[str, Any]:
+    """Return the budget of a run in which all of a network's numbers leave a client in every step; see `composed`."""
+    numbers = sum(math.prod(parameter.shape) for parameter in network.parameters().values())
+    return composed(clip, noise, numbers, int(cell.train_nodes.max()), training)
+
+
+def composed(clip: float, noise: float, numbers: int, points: int, training: TrainingSettings) -> dict[str, Any]:
     """Return the budget that clipping to +-clip and Laplace(0, noise) gives.
 
-    One number of one step: epsilon = 2 clip / noise (FedGNN, section 3.5), the only figure that the paper states.
-    Budgets add up over the steps of a run, and over the numbers of a gradient, whose L1 sensitivity is 2 clip times
-    their count.
+    One number of one step: epsilon = 2 clip / noise (FedGNN, section 3.5), the only figure that the papers of FedGNN
+    and FedPerGNN state. Budgets add up over the steps of a run, and over the numbers of a gradient, whose L1
+    sensitivity is 2 clip times their count.
+
+    Args:
+        clip: delta.
+        noise: lambda.
+        numbers: that leave a client in a step, at most.
+        points: that a client trains on, at most.
+        training: rounds, local epochs and batches.
     """
-    batch = training.batch_size or int(cell.train_nodes.max())
-    steps = training.rounds * training.local_epochs * math.ceil(int(cell.train_nodes.max()) / batch)
-    numbers = sum(math.prod(parameter.shape) for parameter in network.parameters().values())
+    steps = training.rounds * training.local_epochs * math.ceil(points / (training.batch_size or max(points, 1)))
     epsilon = 2 * clip / noise
     return {
         "epsilon_of_a_number_in_a_step": epsilon,

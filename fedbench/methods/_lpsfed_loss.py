@@ -9,9 +9,9 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from fedbench.kernels.angles import angle_of_cosine
-from fedbench.methods._lpsfed_margins import ANGLES, bc_losses, margin_of
+from fedbench.methods._lpsfed_margins import ANGLES, at_pi, bc_losses, margin_of
 from fedbench.methods._lpsfed_memory import Memory, part_of
-from fedbench.methods._lpsfed_popularity import bias_losses
+from fedbench.methods._lpsfed_popularity import PackedCodes, bias_losses
 from fedbench.methods._lpsfed_settings import LPSFedSettings
 from fedbench.methods.exchange import LocalStep
 from fedbench.models.ranking import PairScores
@@ -24,26 +24,27 @@ class Loss:
     Args:
         settings: LPSFed's.
         epochs: local epochs a round.
-        l2: the protocol's penalty on vectors of layer 0.
         step: the step.
     """
 
     settings: LPSFedSettings
     epochs: int
-    l2: float
     step: LocalStep
 
     def of_clients(self) -> Tensor:
-        """Return L_bias in the warm-up, then w L_bias + (1 - w) L_BC; or BPR; of each client [S * k]."""
+        """Return L_bias in the warm-up, then w L_bias + (1 - w) L_BC; or BPR; of each client [S * k].
+
+        Codes that are frozen after the warm-up make L_bias a constant without gradient: it is left out from there on.
+        """
         if not self.settings.margins:
             return self._bpr(self._outputs())
-        cosines, weight = self._cosines(), self.settings.bias.weight
+        if self._frozen:
+            return self._main(self._frozen_angles())
+        cosines = self._cosines()
         bias = self._reduced(bias_losses(cosines, self.settings.bias.tau))
         if self._warming_up:
             return bias
-        outputs = self._outputs()
-        losses = bc_losses(outputs.scores, self._margin(outputs, cosines[:, 0]), self.settings.tau, self._score)
-        return weight * bias + (1 - weight) * self._reduced(losses) + self._squares(outputs)
+        return self.settings.bias.weight * bias + self._main(angle_of_cosine(cosines[:, 0]))
 
     @property
     def _score(self) -> str:
@@ -53,31 +54,67 @@ class Loss:
     def _warming_up(self) -> bool:
         return (self.step.round - 1) * self.epochs + self.step.epoch < self.settings.bias.warmup_epochs
 
+    @property
+    def _frozen(self) -> bool:
+        return self.settings.bias.frozen and not self._warming_up
+
+    def _main(self, apart: Tensor) -> Tensor:
+        """Return (1 - w) L_BC and the penalty, of each client.
+
+        Args:
+            apart: xi of each pair taken, [m].
+        """
+        outputs = self._outputs()
+        margin = self._margin(outputs.scores[:, 0], apart)
+        losses = bc_losses(outputs.scores, margin, self.settings.tau, self._score)
+        return (1 - self.settings.bias.weight) * self._reduced(losses) + self._squares(outputs)
+
     def _outputs(self) -> PairScores:
         outputs = self.step.network.forward(self.step.parameters, self.step.block, self.step.dropout)
         assert isinstance(outputs, PairScores)
         return outputs
 
-    def _cosines(self) -> Tensor:
-        """Return cos xi of the batch's pairs [m, 1 + negatives], constants once the codes are frozen."""
-        step, memory = self.step, self.step.memory
-        seeds = len(step.block.block.clients) // len(step.clients)
-        codes = memory.codes_of(step.clients, seeds, step.block.device)
-        cosines = codes.cosines(step.parameters).flatten()[codes.entries(step.block)]
-        return cosines.detach() if self.settings.bias.frozen and not self._warming_up else cosines
+    def _codes(self) -> PackedCodes:
+        seeds = len(self.step.block.block.clients) // len(self.step.clients)
+        codes: PackedCodes = self.step.memory.codes_of(self.step.clients, seeds, self.step.block.device)
+        return codes
 
-    def _margin(self, outputs: PairScores, cosines: Tensor) -> Tensor:
-        """Return M~ = omega M_c,upd + (1 - omega) M_ui of each pair (15); M_ui before the server has spoken."""
+    def _cosines(self) -> Tensor:
+        """Return cos xi of the batch's pairs, [m, 1 + negatives]."""
+        codes, batch = self._codes(), self.step.block
+        return codes.cosines(self.step.parameters).flatten()[codes.entries(batch, batch.item)]
+
+    def _frozen_angles(self) -> Tensor:
+        """Return xi of the batch's pairs taken [m], read from a table that is made once."""
+
+        def made() -> tuple[PackedCodes, Tensor]:
+            codes = self._codes()
+            return codes, angle_of_cosine(codes.cosines(self.step.parameters).detach()).flatten()
+
+        codes, table = self.step.memory.once_frozen(self.step.clients, made)
+        found: Tensor = table[codes.entries(self.step.block, self.step.block.item[:, :1])[:, 0]]
+        return found
+
+    def _margin(self, taken: Tensor, apart: Tensor) -> Tensor:
+        """Return M~ = omega M_c,upd + (1 - omega) M_ui of each pair (15); M_ui before the server has spoken.
+
+        Args:
+            taken: scores of the pairs taken, [m].
+            apart: their xi, [m].
+        """
         own, memory = self.settings.margin, self.step.memory
-        margin = margin_of(own.gamma * angle_of_cosine(cosines), ANGLES[self._score](outputs.scores[:, 0]))
+        angle = ANGLES[self._score](taken)
+        margin = margin_of(own.gamma * apart, angle)
         margin = margin.detach() if own.detach else margin
         if own.mean == "last_batch":
             self._note(margin.detach(), memory)
-        if memory.received is None:
-            return margin
-        sizes = torch.tensor(self.step.block.sizes, device=margin.device)
-        received = part_of(memory.received, self.step.clients).flatten().repeat_interleave(sizes)
-        return own.omega * received + (1 - own.omega) * margin
+        if memory.received is not None:
+            sizes = torch.tensor(self.step.block.sizes, device=margin.device)
+            received = part_of(memory.received, self.step.clients).flatten().repeat_interleave(sizes)
+            margin = own.omega * received + (1 - own.omega) * margin
+        angle = angle.detach()
+        memory.positives.add(self.step.clients, self.step.block.sizes, angle, at_pi(angle + margin.detach()))
+        return margin
 
     def _note(self, margins: Tensor, memory: Memory) -> None:
         """Keep the mean margin of each client that has pairs in this batch."""
@@ -92,7 +129,7 @@ class Loss:
 
     def _squares(self, outputs: PairScores) -> Tensor | float:
         """Return the protocol's penalty on vectors of layer 0, if it has one."""
-        return self._reduced(0.5 * self.l2 * outputs.squares) if self.l2 else 0.0
+        return 0.0 if outputs.squares is None else self._reduced(self.step.block.penalty(outputs))
 
     def _reduced(self, losses: Tensor) -> Tensor:
         """Return each client's sum or mean over its pairs; 0 where it has none."""

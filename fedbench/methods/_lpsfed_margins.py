@@ -11,6 +11,7 @@ from fedbench.kernels.angles import angle_of_cosine, angle_of_logit
 from fedbench.methods._lpsfed_popularity import contrastive
 from fedbench.models.ranking import Scorer
 
+ROUNDING = 1e-4  # of R + (pi - R) in single precision, and more
 AT_ONCE = 64  # users; their pairs with ten thousand items then stay in a processor's cache
 ANGLES = {"mlp_angle": angle_of_logit, "cosine": angle_of_cosine}
 COSINES = {"mlp_angle": torch.tanh, "cosine": lambda score: score}
@@ -20,6 +21,11 @@ COSINES = {"mlp_angle": torch.tanh, "cosine": lambda score: score}
 def margin_of(strength: Tensor, angle: Tensor) -> Tensor:
     """Return M_ui = min(gamma xi_ui, pi - R_ui) (equation 8), ``strength`` being gamma xi_ui."""
     return torch.minimum(strength, math.pi - angle)
+
+
+def at_pi(angle: Tensor) -> Tensor:
+    """Tell where R + M~ is cut at pi: the cosine there is -1 and has no slope."""
+    return angle >= math.pi - ROUNDING
 
 
 def bc_losses(scores: Tensor, margin: Tensor, tau: float, score: str) -> Tensor:

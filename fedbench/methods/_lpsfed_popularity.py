@@ -73,11 +73,15 @@ class PackedCodes:
         users, items = parameters[USER_CODES][:, : self.counts[0]], parameters[ITEM_CODES][:, : self.counts[1]]
         return normalize(users, dim=2) @ normalize(items, dim=2).mT
 
-    def entries(self, batch: PairBatch) -> Tensor:
-        """Return the place of every pair of a batch in a flattened table, int64[m, 1 + negatives]."""
+    def entries(self, batch: PairBatch, item: Tensor) -> Tensor:
+        """Return the place of pairs in a flattened table, int64[m, k].
+
+        Args:
+            batch: its users.
+            item: int64[m, k], places among its items.
+        """
         user = self.users.index_select(0, batch.user_rows).index_select(0, batch.user)
-        item = self.items.index_select(0, batch.item_rows)[batch.item]
-        return user.unsqueeze(1) * self.counts[1] + item
+        return user.unsqueeze(1) * self.counts[1] + self.items.index_select(0, batch.item_rows)[item]
 
 
 def bias_losses(cosines: Tensor, tau: float) -> Tensor:

@@ -35,7 +35,7 @@ def cross_entropy(scores: Tensor) -> Tensor:
 
 def with_penalty(batch: Batch, outputs: PairScores, loss: Callable[[Tensor], Tensor]) -> Tensor:
     """Return each pair's loss plus the protocol's l2 / 2 times the squared vectors behind it, [m]."""
-    return loss(outputs.scores) + 0.5 * batch.ranking.l2 * outputs.squares
+    return loss(outputs.scores) + batch.penalty(outputs)
 
 
 def sums(batch: Batch, values: Tensor) -> Tensor:

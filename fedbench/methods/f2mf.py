@@ -67,6 +67,7 @@ class F2MF(SummedSteps[F2MFSettings]):
     """FedMF with BPR, each user's steps D times as long; nobody drops out (released: a tenth of the users)."""
 
     Settings = F2MFSettings
+    instead = "how well groups of users are served, two noisy sums a group"
     source = "Liu, Ge, Xu, Zhang, Marian, Fairness-aware federated matrix factorization, RecSys 2022"
 
     def about(self, problem: RecProblem, cell: Cell) -> dict[str, Any]:

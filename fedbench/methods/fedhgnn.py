@@ -18,6 +18,7 @@ from torch import Tensor
 from fedbench import seeds as streams
 from fedbench.methods._fedhgnn_paths import with_paths
 from fedbench.methods._fedhgnn_perturbation import item_groups, perturbed
+from fedbench.methods._item_tables import shared_items
 from fedbench.methods.base import Method
 from fedbench.methods.exchange import Cell, Exchange, Preparation, Traffic
 from fedbench.methods.weights import rows_of, uniform_rows
@@ -26,6 +27,7 @@ from fedbench.models.parameters import Parameters
 from fedbench.settings import Settings
 from fedbench.tasks.rec.arrays import ClientPairs, RecProblem
 
+INSTEAD = "perturbed pairs with the server, meta-path neighbours from it, and the network's weights"
 _PAIR = 8  # bytes, two numbers
 _NEIGHBOUR = 8
 
@@ -81,11 +83,14 @@ class FedHGNN(Method[FedHGNNSettings]):
         return perturbed(client.taken, groups, budgets, streams.generator("fedhgnn published", seed, k))
 
     def _stated(self, clients: Sequence[ClientPairs], published: Sequence[np.ndarray]) -> dict[str, Any]:
-        """Return the budgets, and how much of the truth is left, for the record."""
+        """Return what is shared, how much of the truth is published, and the budgets, for the record."""
         true = sum(_both(client, own) for client, own in zip(clients, published, strict=True))
         pairs = sum(client.train.shape[1] for client in clients)
-        found: dict[str, Any] = {"pairs": pairs, "published_pairs": sum(own.shape[1] for own in published)}
-        found["true_pairs_published"] = true
+        found = shared_items(clients, INSTEAD) | {
+            "pairs": pairs,
+            "published_pairs": sum(own.shape[1] for own in published),
+            "true_pairs_published": true,
+        }
         if self.settings.perturb:
             found |= {
                 "epsilon_of_the_groups_of_a_user": self.settings.group_budget,

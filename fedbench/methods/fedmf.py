@@ -37,7 +37,6 @@ class FedMFSettings(SummedStepsSettings):
         description="rows that are sent and counted: those of the client's items that another client has too (FedMF, "
         "'Part': rated items), or of all items both ways ('Full', hides which they are); the figures are the same",
     )
-    encryption: Literal["none"] = Field("none", description="Paillier's in the paper; exact, so it changes no figure")
 
 
 class FedMF(SummedSteps[FedMFSettings]):

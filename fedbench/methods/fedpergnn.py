@@ -23,6 +23,7 @@ from fedbench import seeds as streams
 from fedbench.methods._fedpergnn_expansion import ExpandedPairs, expanded
 from fedbench.methods._fedpergnn_network import ExpandedBlock, ExpandedGAT
 from fedbench.methods._fedpergnn_privacy import budget, privatised, pseudo_gradients
+from fedbench.methods._item_tables import shared_items
 from fedbench.methods.base import Method
 from fedbench.methods.exchange import Cell, Exchange, Preparation, Traffic, Trained
 from fedbench.methods.weights import uniform_rows
@@ -33,6 +34,7 @@ from fedbench.tasks.rec.arrays import RecProblem
 from fedbench.tasks.rec.block import RecBlock
 
 _VECTORS = "user_vectors"
+INSTEAD = "encrypted items, none of which finds a match, and the network's noisy weights"
 STAYS, LEAVES, PSEUDO = range(3)
 
 
@@ -95,7 +97,8 @@ class FedPerGNN(Method[FedPerGNNSettings]):
         data = [expanded(problem.client_data, own.neighbours, own.pseudo_items, seed) for seed in cell.seeds]
         pairs = sum(client.train.shape[1] for client in problem.client_data)
         ids = Traffic(up=own.id_bytes * pairs if own.neighbours else 0)
-        return Preparation(data, ids, [self._stated(of_seed, cell) for of_seed in data])
+        known = shared_items(problem.client_data, INSTEAD)
+        return Preparation(data, ids, [known | self._stated(of_seed, cell) for of_seed in data])
 
     def _stated(self, clients: Sequence[ExpandedPairs], cell: Cell) -> dict[str, Any]:
         """Return what was added to graphs, and the privacy budget, for the record."""

@@ -19,8 +19,9 @@ from torch import Tensor
 from fedbench.configuration.protocol import TrainingSettings
 from fedbench.errors import ConfigurationError
 from fedbench.methods._bipartite_proxy import BipartiteProxy, drawn_proxy
+from fedbench.methods._item_tables import shared_items
 from fedbench.methods.base import Method
-from fedbench.methods.exchange import Cell, Exchange, Trained
+from fedbench.methods.exchange import Cell, Exchange, Preparation, Traffic, Trained
 from fedbench.methods.weights import cosine, similarity_mixing, squared_distance, stack_shape
 from fedbench.models.masked_ngcf import MaskedNGCF
 from fedbench.models.masks import Masks, is_mask
@@ -28,6 +29,10 @@ from fedbench.models.network import Network
 from fedbench.models.parameters import Parameters
 from fedbench.models.vectors import ITEMS, USERS
 from fedbench.settings import Settings
+from fedbench.tasks.rec.arrays import RecProblem
+
+INSTEAD = "NGCF's matrices, and their outputs on a random graph"
+_EMBEDDING, _MASKS = "functional_embedding", "masks"
 
 
 class FedPubRecSettings(Settings):
@@ -78,6 +83,11 @@ class FedPubRec(Method[FedPubRecSettings]):
                 remedy="take one of the method's variants, or set training.model.backbone",
             )
 
+    def prepare(self, problem: RecProblem, cell: Cell) -> Preparation:
+        """Return the clients' data as they are, and how many items are in several clients, for the record."""
+        known = shared_items(problem.client_data, INSTEAD if self.settings.items == "mixed" else "")
+        return Preparation([problem.client_data] * len(cell.seeds), diagnostics=[known] * len(cell.seeds))
+
     def network(self, cell: Cell, client: int = 0) -> Network:
         """Return the masked network."""
         shape, masks = cell.shapes[client], Masks(self.settings.mask_threshold)
@@ -104,15 +114,27 @@ class FedPubRec(Method[FedPubRecSettings]):
     def signals(self, trained: Trained) -> dict[str, Tensor]:
         """Upload h_k: the mean over the random graph's nodes of all layers' outputs, [S, k, layers * d].
 
-        Layer 0 is left out: it is the graph's own vectors, the same for all clients.
+        Layer 0 is left out: it is the graph's own vectors, the same for all clients. How large the masks are is not
+        sent (`traffic`): it is for the record.
         """
         assert isinstance(trained.network, MaskedNGCF)
         proxy, clients = trained.memory, len(trained.clients)
         users, items = proxy.vectors(clients)
         final = trained.network.tables({**trained.packed, USERS: users, ITEMS: items}, proxy.block(clients))
         outputs = torch.cat(final, dim=1)[:, :, users.shape[2] :].mean(1)
-        return {"functional_embedding": outputs.view(-1, clients, outputs.shape[1])}
+        masks = [value.flatten(2) for name, value in trained.local.items() if is_mask(name)]
+        return {_EMBEDDING: outputs.view(-1, clients, outputs.shape[1]), _MASKS: torch.cat(masks, dim=2)}
 
     def mixing(self, uploads: Parameters, exchange: Exchange) -> Tensor:
         """Return alpha."""
-        return similarity_mixing(cosine(uploads["functional_embedding"]), self.settings.tau)
+        return similarity_mixing(cosine(uploads[_EMBEDDING]), self.settings.tau)
+
+    def traffic(self, shared: Parameters, signals: Parameters, exchange: Exchange) -> Traffic:
+        """Return the bytes of a round: matrices both ways, h_k up; masks stay."""
+        return super().traffic(shared, {_EMBEDDING: signals[_EMBEDDING]}, exchange)
+
+    def diagnostics(self, uploads: Parameters, exchange: Exchange) -> dict[str, Tensor]:
+        """Return the mean size of the masks' entries, and the share that evaluation takes as zero, [S, K]."""
+        sizes = uploads[_MASKS].abs()
+        small = (sizes <= self.settings.mask_threshold).to(sizes)
+        return {"mask_mean": sizes.mean(2), "masks_under_threshold": small.mean(2)}

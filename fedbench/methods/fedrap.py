@@ -46,7 +46,13 @@ class FedRAPSettings(OwnRatesSettings):
     )
     item_rate: float = Field(400.0, gt=0, description="C and D step this times as far (released: 200 over 0.5)")
     decay: float = Field(0.97, gt=0, le=1, description="of all rates, a round (released)")
-    step_decay: float = Field(1.0, gt=0, le=1, description="of all rates, a step of the round (released: 0.95)")
+    step_decay: float = Field(
+        0.95,
+        gt=0,
+        le=1,
+        description="of all rates, a step of the round (released: ExponentialLR steps after every batch, anew in every "
+        "round; the paper's text has none)",
+    )
 
 
 @dataclass

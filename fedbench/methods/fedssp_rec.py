@@ -44,7 +44,7 @@ class FedSSPRecSettings(Settings):
         "(the released code for graphs keeps attention and decoder), or nothing, as a control",
     )
     preferences: bool = Field(True, description="private vectors p_U and p_V")
-    tau: float = Field(100.0, ge=0, description="weight of the consensus; 0: none. Released: 100")
+    tau: float = Field(100.0, ge=0, description="weight of the consensus; 0: none. Released: 100, for graphs")
     momentum: float = Field(0.5, ge=0, lt=1, description="share of the old mean in m_k; released: 0.5")
 
     @model_validator(mode="after")

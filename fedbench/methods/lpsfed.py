@@ -21,7 +21,7 @@ from fedbench.kernels.angles import angle_of_cosine
 from fedbench.methods._lpsfed_anchor import anchor_frequencies, anchor_sizes
 from fedbench.methods._lpsfed_loss import Loss
 from fedbench.methods._lpsfed_margins import mean_margin
-from fedbench.methods._lpsfed_memory import Memory, part_of
+from fedbench.methods._lpsfed_memory import Memory, Positives, part_of
 from fedbench.methods._lpsfed_popularity import codes_of, most_codes
 from fedbench.methods._lpsfed_settings import LPSFedSettings
 from fedbench.methods._lpsfed_similarity import divergences, mixing_of, similarities
@@ -64,12 +64,13 @@ class LPSFed(Method[LPSFedSettings]):
         """Give users and items their codes, and the anchor its size; training pairs alone count."""
         sizes = np.array([(client.users, client.items, client.train.shape[1]) for client in data[0]])
         users, items = zip(*(codes_of(client.taken, self.settings.bias.pop_code) for client in data[0]), strict=True)
-        last = torch.zeros(len(cell.seeds), cell.clients, dtype=cell.dtype, device=cell.device)
-        return Memory(list(users), list(items), list(anchor_sizes(self.settings.anchor, sizes)), last)
+        last, *seen = torch.zeros(4, len(cell.seeds), cell.clients, dtype=cell.dtype, device=cell.device).unbind(0)
+        anchor = list(anchor_sizes(self.settings.anchor, sizes))
+        return Memory(list(users), list(items), anchor, last, Positives(*seen))
 
     def objective(self, training: LocalStep) -> Tensor:
         """Return each client's loss, [S * k]; see `Loss`."""
-        return Loss(self.settings, self.training.local_epochs, self.training.ranking.l2, training).of_clients()
+        return Loss(self.settings, self.training.local_epochs, training).of_clients()
 
     # What leaves a client
 
@@ -144,9 +145,9 @@ class LPSFed(Method[LPSFedSettings]):
         return (similarity * mean + (1 - similarity) * margins).to(margins.dtype)
 
     def diagnostics(self, uploads: Parameters, exchange: Exchange) -> dict[str, Tensor]:
-        """Return rho, rho bar, mean margins and what came back for them, [S, K]."""
+        """Return rho, rho bar, mean margins, what came back for them, mean R of pairs taken, their share at pi."""
         memory = exchange.memory
         found = {"rho": memory.rho, "similarity": memory.similarity} if self.settings.personalised else {}
         if self.settings.margins:
-            found |= {"margin": uploads["margin"], "margin_updated": memory.received}
+            found |= {"margin": uploads["margin"], "margin_updated": memory.received} | memory.positives.figures()
         return found

@@ -22,7 +22,7 @@ from fedbench.models.lpsfed_heads import POOL, Prediction, Sizes, declared, deep
 from fedbench.models.lpsfed_layers import Layers, layers_named, sizes_of
 from fedbench.models.parameters import Parameter, Parameters
 from fedbench.models.ranking import InnerProduct, PairBatch, PairScores, RecBlock, Scorer
-from fedbench.models.vectors import normal_of
+from fedbench.models.vectors import normal_of, pair_squares
 
 USER_CODES, ITEM_CODES = "popularity.user", "popularity.item"
 
@@ -102,8 +102,7 @@ class LPSFedNetwork:
         """Return what a batch's pairs are trained on."""
         chosen = batch.user_rows, batch.item_rows
         rows = self.pooled(parameters, batch.block, chosen)
-        squares = rows.base_items.square().sum(1).index_select(0, batch.item.flatten()).view(batch.item.shape).sum(1)
-        squares = squares + rows.base_users.square().sum(1).index_select(0, batch.user)
+        squares = pair_squares(rows, batch)
         if self.form.trained_on == "cosine":
             users, items = normalize(rows.users, dim=1), normalize(rows.items, dim=1)
             return PairScores(pair_products(users, items, batch.user, batch.item), squares)

@@ -69,12 +69,19 @@ class PairBatch(Protocol):
     def item(self) -> Tensor:
         """Places of the item taken and of those not taken, int64[m, 1 + negatives]."""
 
+    @property
+    def penalised(self) -> bool:
+        """Whether the loss reads the squared lengths of the vectors of layer 0."""
+
 
 class PairScores(NamedTuple):
-    """Scores [m, 1 + negatives], the pair taken first; ``squares`` [m]: squared length of all vectors of layer 0."""
+    """Scores [m, 1 + negatives], the pair taken first; ``squares`` [m]: squared length of all vectors of layer 0.
+
+    No squares where the batch isn't ``penalised``.
+    """
 
     scores: Tensor
-    squares: Tensor
+    squares: Tensor | None
 
 
 class Scorer(Protocol):

@@ -67,10 +67,16 @@ class VectorNetwork(ABC):
 
 def pair_scores(rows: Rows, batch: PairBatch) -> PairScores:
     """Return u . v of every pair, and the squared lengths of the vectors of layer 0 behind it."""
+    return PairScores(pair_products(rows.users, rows.items, batch.user, batch.item), pair_squares(rows, batch))
+
+
+def pair_squares(rows: Rows, batch: PairBatch) -> Tensor | None:
+    """Return the squared length of all vectors of layer 0 behind each pair, [m]; None if the loss reads none."""
+    if not batch.penalised:
+        return None
     of_user, of_item = rows.base_users.square().sum(1), rows.base_items.square().sum(1)
     squares = of_item.index_select(0, batch.item.flatten()).view(batch.item.shape).sum(1)
-    squares = squares + of_user.index_select(0, batch.user)
-    return PairScores(pair_products(rows.users, rows.items, batch.user, batch.item), squares)
+    return squares + of_user.index_select(0, batch.user)
 
 
 def flat(table: Tensor) -> Tensor:

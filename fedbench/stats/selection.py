@@ -17,11 +17,15 @@ TIE_DECIMALS = 9
 
 @dataclass(frozen=True)
 class Selected:
-    """Per seed: the round chosen (of several the last) and the figure there (record's unit)."""
+    """Per seed: the round chosen (of several the last) and the figure there (record's unit).
+
+    ``evaluated``: all rounds that could be chosen.
+    """
 
     seeds: tuple[int, ...]
     rounds: tuple[int, ...]
     values: np.ndarray
+    evaluated: tuple[int, ...]
 
 
 def select(records: Sequence[Record], metric: Metric) -> Selected:
@@ -33,7 +37,8 @@ def select(records: Sequence[Record], metric: Metric) -> Selected:
     figure = curve(records, metric.name, metric.split, metric.group)
     columns = RULES[metric.select](figure, metric, lambda: _validation(records, metric, figure))
     rounds = tuple(figure.rounds[column] for column in columns[:, -1])
-    return Selected(figure.seeds, rounds, np.take_along_axis(figure.values, columns, axis=1).mean(axis=1))
+    values = np.take_along_axis(figure.values, columns, axis=1).mean(axis=1)
+    return Selected(figure.seeds, rounds, values, figure.rounds)
 
 
 def last_rounds(rounds: Sequence[int], last: int) -> np.ndarray:

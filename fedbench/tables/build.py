@@ -16,6 +16,7 @@ from fedbench.stats.cells import Cell, cells_of, require_complete, table_named
 from fedbench.stats.labels import label
 from fedbench.stats.published import load_names, load_published
 from fedbench.tables.beside import printed_blocks
+from fedbench.tables.chosen_rounds import round_notes
 from fedbench.tables.notes import notes
 from fedbench.tables.ranking_notes import ranking_notes
 from fedbench.tables.render import Page, render
@@ -90,7 +91,11 @@ def _page(name: str, table: TableFile, frame: pd.DataFrame, cells: Sequence[Cell
         title=table.title,
         caption=table.caption.strip(),
         blocks=printed_blocks(table, frame, labels, datasets),
-        notes=[*notes(table, frame, labels, configs), *ranking_notes(cells, labels, configs)],
+        notes=[
+            *notes(table, frame, labels, configs),
+            *round_notes(table, cells, labels),
+            *ranking_notes(cells, labels, configs),
+        ],
         rows_are="Reading" if table.kind == "noniid" else "Method",
     )
 

@@ -36,6 +36,7 @@ PARTITION_COLUMNS = ["partition_mean", "partition_std", "partitions_n"]
 SOURCE_COLUMNS = ["published_source", "also_published"]
 PAIRED_COLUMNS = ["baseline", "wins", "low", "high"]
 OVER_CLIENTS_COLUMNS = ["over_rounds", "mode", "ddof"]
+ROUND_COLUMNS = ["selected_rounds", "first_evaluated", "last_evaluated"]
 WEIGHTS_COLUMNS = ["weights_departed", "weights_low", "weights_high"]
 DECIMALS = 4
 
@@ -47,6 +48,7 @@ def csv_columns(table: TableFile) -> list[str]:
         (SOURCE_COLUMNS, len(table.published) > 1),
         (PAIRED_COLUMNS, table.kind == "paired"),
         (OVER_CLIENTS_COLUMNS, table.kind in OVER_CLIENTS),
+        (ROUND_COLUMNS, table.chooses_rounds),
         (WEIGHTS_COLUMNS, table.weights is not None),
     )
     return [*COLUMNS, *(name for names, asked in added if asked for name in names)]

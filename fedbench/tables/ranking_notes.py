@@ -10,6 +10,7 @@ from fedbench.partition.name import parse_name
 from fedbench.partition.scheme import load_scheme
 from fedbench.stats.cells import Cell
 from fedbench.stats.curve import has_figure, values_by_client
+from fedbench.tables.places import where
 from fedbench.tables.tidy import Column
 
 SIZES = ("candidates", "pairs", "pairs_outside")
@@ -24,7 +25,7 @@ def ranking_notes(cells: Sequence[Cell], labels: Mapping[Row, str], configs: Pat
         ConfigurationError: a partition's scheme has no file.
     """
     ranked = [cell for cell in cells if cell.entries and cell.records[0].header.task == "rec"]
-    return [*_left_out(ranked, configs), *_silent(ranked, labels)]
+    return [*_left_out(ranked, configs), *_silent(ranked, labels), *_without_items(ranked, labels)]
 
 
 def _left_out(cells: Sequence[Cell], configs: Path) -> list[str]:
@@ -55,7 +56,8 @@ def _sizes(cell: Cell) -> str:
 
 def _silent(cells: Sequence[Cell], labels: Mapping[Row, str]) -> list[str]:
     """Name the rows whose records state that no byte was sent."""
-    found = [text for row, label in labels.items() if (text := _where_silent(row, label, cells))]
+    silent = [(cell, _sent(cell) == 0) for cell in cells]
+    found = [text for row, label in labels.items() if (text := where(row, label, silent))]
     if not found:
         return []
     return [
@@ -65,14 +67,28 @@ def _silent(cells: Sequence[Cell], labels: Mapping[Row, str]) -> list[str]:
     ]
 
 
-def _where_silent(row: Row, label: str, cells: Sequence[Cell]) -> str:
-    """Return a row's label, with the partitions where that isn't so in all."""
-    mine = [cell for cell in cells if cell.row == row]
-    silent = {cell.run.partition: None for cell in mine if _sent(cell) == 0}
-    if not silent:
-        return ""
-    everywhere = all(_sent(cell) == 0 for cell in mine)
-    return label if everywhere else f"{label} ({', '.join(silent)})"
+def _without_items(cells: Sequence[Cell], labels: Mapping[Row, str]) -> list[str]:
+    """Name the rows that share vectors of items, but whose records state that no item lies in several clients."""
+    alone = [(cell, bool(_sent(cell)) and bool(_instead(cell))) for cell in cells]
+    said = {cell.row: _instead(cell) for cell, holds in alone if holds}
+    named = [(where(row, labels[row], alone), what) for row, what in said.items() if row in labels]
+    if not named:
+        return []
+    texts = "; ".join(f"{name}: {what}" for name, what in named)
+    return [f"No item lies in several clients, so no vector of an item is shared. What is sent instead by {texts}."]
+
+
+def _instead(cell: Cell) -> str:
+    """Return what a record says is exchanged where no item is in several clients; "" if some are, or it says nothing.
+
+    Methods say so before round 1 (`fedbench.methods._item_tables.shared_items`).
+    """
+    for record in cell.records:
+        for known in record.header.diagnostics.values():
+            stated = known.get("preparation", {}) if isinstance(known, dict) else {}
+            if stated.get("items_in_several_clients") == 0:
+                return str(stated.get("exchanged", ""))
+    return ""
 
 
 def _sent(cell: Cell) -> int | None:

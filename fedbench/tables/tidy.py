@@ -15,6 +15,7 @@ from fedbench.stats.cells import Cell
 from fedbench.stats.measures import measure, metrics_of
 from fedbench.stats.published import PublishedFigures
 from fedbench.stats.spread import over_partitions
+from fedbench.tables.chosen_rounds import beside_rounds
 from fedbench.tables.csv_row import DECIMALS, beside_partitions, csv_columns, identity, judged, provenance
 from fedbench.tables.noniid import noniid_rows
 from fedbench.tables.over_clients import beside_clients
@@ -24,7 +25,7 @@ from fedbench.tables.rounds import rounds_rows
 Column = tuple[str, str]
 Figures = dict[str, Any]
 # Whole numbers that may be missing, which would otherwise be printed with decimals.
-COUNTS = ("clients", "wins", "over_rounds", "ddof")
+COUNTS = ("clients", "wins", "over_rounds", "ddof", "first_evaluated", "last_evaluated")
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,7 @@ def _of_figure(table: TableFile, cell: Cell, sources: Sources) -> Iterator[Figur
     for metric in metrics_of(table.kind, table.metric):
         theirs = sources.published.every(cell.run.dataset, cell.run.partition, cell.row.published, metric)
         row = {"metric": metric, **judged(found.get(metric), theirs, bool(cell.entries), table)}
+        row |= beside_rounds(table, cell)
         yield _with_spread(row, cell, table)
 
 

@@ -18,6 +18,8 @@ from tests.records.support import COLUMNS, RUN, TABLE, costs, flat, header_of, r
 from tests.tables.test_tables_configuration import CONFIGS, TABLES
 
 RECALL = {"name": "recall", "label": "Recall", "chosen_by": "ndcg", "scale": 1, "unit": "of 1", "decimals": 3}
+SCHEME = {"scheme": "co-cluster", "title": "t", "source": "s", "items": "disjoint", "method": "rownorm",
+          "regularise": 1.0}  # fmt: skip
 SIDE = {**TABLE, "published": None, "rows": [{"method": "local"}, {"method": "fedavg"}], "metric": RECALL}
 
 
@@ -154,29 +156,65 @@ def test_captions_of_recommendation_say_what_the_figures_depend_on(name):
         assert "co-clustering" in table.caption or "LPSFed's main table" in table.caption
 
 
-def silent(world, method, up):
+def silent(world, method, up, **known):
     """Write a record of recommendation: three test pairs inside and one outside, 40 and 60 candidates."""
     sizes = {"candidates": [40, 60], "pairs": [1, 2], "pairs_outside": [1, 0]}
     parts = [rows_of({"test": {0: [values]}}, name) for name, values in sizes.items()]
     run = RUN.model_copy(update={"method": method, "partition": "co-cluster-2"})
     made = Record(
-        header_of(run, (0,), task="rec", costs=costs((0,), up=up, down=0)),
+        header_of(run, (0,), task="rec", costs=costs((0,), up=up, down=0), diagnostics={"0": {"preparation": known}}),
         table_of(together(rows_of(flat(0.5, seeds=(0,))), *parts)),
     )
     write_record(world.records / f"{name_of(made.header)}.parquet", made)
 
 
 def test_notes_say_what_is_left_out_and_who_sends_nothing(world):
-    scheme = {"scheme": "co-cluster", "title": "t", "source": "s", "items": "disjoint", "method": "rownorm",
-              "regularise": 1.0}  # fmt: skip
-    world.configure("partitions", "co-cluster", scheme)
+    world.configure("partitions", "co-cluster", SCHEME)
     world.suite(seeds=1, per_job=1, toy={**SIDE, "metric": {}, "partitions": ["co-cluster-2"]})
     silent(world, "local", 0)
-    silent(world, "fedavg", 8)
+    silent(world, "fedavg", 8, items_in_several_clients=0, exchanged="two sums")
     assert world.table() == 0
     text = (world.root / "tables" / "toy.md").read_text()
     assert r"candidates a client: cora, co-cluster-2 (items disjoint): 25.0 %, 40 to 60." in text
     assert "Nothing is sent (0 bytes in the records): local. What would share" in text
+    assert "No item lies in several clients" in text and "What is sent instead by fedavg: two sums." in text
+
+
+def test_rows_that_share_items_are_not_said_to_share_none(world):
+    world.suite(seeds=1, per_job=1, toy={**SIDE, "metric": {}, "partitions": ["co-cluster-2"]})
+    silent(world, "local", 8, items_in_several_clients=3)
+    silent(world, "fedavg", 8)
+    world.configure("partitions", "co-cluster", SCHEME)
+    assert world.table() == 0
+    assert "No item lies in" not in (world.root / "tables" / "toy.md").read_text()
+
+
+def chosen_in(world, method, validation, seeds=(0,)):
+    """Write a record whose validation figures of rounds 1, 2, ... are given, a list a seed."""
+    val = {seed: [[value, value] for value in values] for seed, values in zip(seeds, validation, strict=True)}
+    test = {seed: [[0.5, 0.5]] * len(values) for seed, values in zip(seeds, validation, strict=True)}
+    parts = [rows_of({"val": val, "test": test}, name) for name in ("recall", "ndcg")]
+    run = RUN.model_copy(update={"method": method})
+    made = Record(header_of(run, seeds), table_of(together(*parts)))
+    write_record(world.records / f"{name_of(made.header)}.parquet", made)
+
+
+def test_the_round_of_every_cell_is_printed_and_rounds_at_an_end_are_named(world):
+    rows = [{"method": name} for name in ("local", "fedavg", "fedper", "majority")]
+    world.suite(seeds=3, per_job=3, toy={**SIDE, "rows": rows})
+    early, middle, late = [0.9, 0.1, 0.1], [0.1, 0.9, 0.1], [0.1, 0.2, 0.9]
+    chosen_in(world, "local", [early, early, middle], (0, 1, 2))
+    chosen_in(world, "fedavg", [middle, middle, late], (0, 1, 2))
+    chosen_in(world, "fedper", [late, late, early], (0, 1, 2))
+    chosen_in(world, "majority", [[0.5], [0.5], [0.5]], (0, 1, 2))
+    assert world.table() == 0
+    with (world.root / "tables" / "toy.csv").open(newline="") as file:
+        found = {row["method"]: row for row in csv.DictReader(file)}
+    assert [found[name]["selected_rounds"] for name in ("local", "fedavg", "fedper")] == ["1;1;2", "2;2;3", "3;3;1"]
+    assert (found["local"]["first_evaluated"], found["local"]["last_evaluated"]) == ("1", "3")
+    text = (world.root / "tables" / "toy.md").read_text()
+    assert "Chosen at the first evaluation in most seeds: local. No later round" in text
+    assert "Chosen at the end of the budget in most seeds: fedper. No earlier round" in text
 
 
 def test_other_tasks_have_no_such_notes(world):

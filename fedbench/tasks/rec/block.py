@@ -116,6 +116,15 @@ class Batch:
         return max(self.sizes)
 
     @property
+    def penalised(self) -> bool:
+        """Whether the loss reads the squared lengths of the vectors of layer 0."""
+        return self.ranking.l2 > 0
+
+    def penalty(self, outputs: PairScores) -> Tensor | float:
+        """Return l2 / 2 times the squared length of the vectors of layer 0 behind each pair, [m] (or 0)."""
+        return 0.0 if outputs.squares is None else 0.5 * self.ranking.l2 * outputs.squares
+
+    @property
     def device(self) -> torch.device:
         """Where the batch lives."""
         return self.user.device
@@ -127,5 +136,5 @@ class Batch:
         layer 0 (LightGCN, equation 15).
         """
         margins = outputs.scores[:, :1] - outputs.scores[:, 1:]
-        losses = 0.5 * self.ranking.l2 * outputs.squares - logsigmoid(margins).mean(1)
+        losses = self.penalty(outputs) - logsigmoid(margins).mean(1)
         return torch.stack([part.sum() / max(len(part), 1) for part in losses.split(self.sizes)])

@@ -38,7 +38,7 @@ class PlainClient:
         kind = {"adam": torch.optim.Adam, "rmsprop": torch.optim.RMSprop}[training.optimiser]
         self.optimiser = kind(values.values(), lr=training.learning_rate, weight_decay=training.weight_decay)
         self.user_code, self.item_code = (self.codes(axis) for axis in (0, 1))
-        self.received, self.last = None, 0.0
+        self.received, self.last, self.seen = None, 0.0, []
 
     def codes(self, axis: int) -> list[int]:
         degrees = [int((self.data.train[axis] == k).sum()) for k in range((self.data.users, self.data.items)[axis])]
@@ -110,6 +110,9 @@ class PlainClient:
             margins.append(float(margin.detach()))
             if self.received is not None:
                 margin = own.margin.omega * self.received + (1 - own.margin.omega) * margin
+            led = float((angles[0] + margin).detach())
+            if epoch >= own.bias.warmup_epochs:
+                self.seen.append((float(angles[0].detach()), float(led >= math.pi - 1e-4)))
             first = torch.cos(torch.clamp(angles[0] + margin, max=math.pi))
             logits = torch.cat([first[None], torch.cos(angles[1:])]) / own.tau
             main.append(-torch.log_softmax(logits, 0)[0])
@@ -123,7 +126,8 @@ class PlainClient:
         if own.loss == "bpr":
             return (sum(main) + squares) / size
         self.last = sum(margins) / len(margins)
-        return (own.bias.weight * sum(bias) + (1 - own.bias.weight) * sum(main) + squares) / size
+        learnt = 0.0 if frozen else own.bias.weight * sum(bias)  # frozen: a constant, left out of the figure
+        return (learnt + (1 - own.bias.weight) * sum(main) + squares) / size
 
     def step(self, batch: Any, epoch: int) -> float:
         loss = self.loss(batch, epoch)
@@ -224,6 +228,11 @@ def federate(problem: Any, networks: list[Any], settings: Any, training: Any, se
             last.append(loss)
         figures = [plain_figures(c.data, c.scores(), "test") for c in clients]
         now = {"loss": last, "recall@20": [f[0] for f in figures], "ndcg@20": [f[1] for f in figures]}
+        if settings.loss == "bc":
+            seen = np.array([np.mean(c.seen, 0) for c in clients]).T
+            now |= {"positive_angle": seen[0], "positives_at_pi": seen[1]}
+            for client in clients:
+                client.seen.clear()
         for name, values in (now | server(settings, clients, seed, round)).items():
             rows.setdefault(name, []).append(values)
     return {name: np.array(values) for name, values in rows.items()}

@@ -23,7 +23,7 @@ from fedbench.methods._item_tables import NOTHING
 from fedbench.methods._pair_losses import cross_entropy, pair_weights, squared_error, sums, times_of_users
 from fedbench.methods._summed_steps import tables_of
 from fedbench.methods.base import Method
-from fedbench.methods.exchange import Exchange, LocalStep
+from fedbench.methods.exchange import Exchange, LocalStep, Trained
 from fedbench.models.vectors import ITEMS, USERS
 from fedbench.tasks.rec.block import RecBlock
 from fedbench.tasks.task import Place
@@ -60,7 +60,20 @@ def test_only_common_item_rows_leave_a_client(name: str) -> None:
 def test_with_disjoint_items_nothing_is_shared_and_the_record_says_so(name: str) -> None:
     outcome = run(method_of(name), toy_rec(12, 42, shared=0), (0,), DOUBLE)
     assert outcome.bytes_up == outcome.bytes_down == 0
-    assert outcome.preparation[0] == {"items_in_several_clients": 0, "remark": NOTHING}
+    assert outcome.preparation[0] == {"items_in_several_clients": 0, "remark": NOTHING, "exchanged": "nothing"}
+
+
+@pytest.mark.parametrize(
+    ("name", "sent"), [("f2mf", "groups of users"), ("fedpub_rec", "matrices"), ("fedpergnn", "encrypted items"),
+                       ("fedhgnn", "perturbed pairs")],
+)  # fmt: skip
+def test_records_say_what_is_exchanged_in_place_of_items(name: str, sent: str) -> None:
+    backbone = {} if name in NAMES else {"model": {"backbone": "lightgcn"}}
+    for shared, said in ((0, True), (6, False)):
+        problem, method = toy_rec(12, 42, shared=shared), method_of(name, training=backbone)
+        known = method.prepare(problem, describe(problem, method, (0,), DOUBLE)).diagnostics[0]
+        assert known["items_in_several_clients"] == shared
+        assert (sent in known.get("exchanged", "")) == said
 
 
 @pytest.mark.parametrize("name", ALONE)
@@ -293,6 +306,30 @@ def test_the_proxy_has_disjoint_blocks_of_users_and_items() -> None:
     assert proxy.users.shape == (2, 30, 4) and not torch.equal(proxy.users[0], proxy.users[1])
 
 
+def test_the_record_says_how_large_masks_are_and_they_are_not_sent() -> None:
+    problem, method = toy_rec(12, 42, shared=0), method_of("fedpub_rec", own={"mask_threshold": 0.5})
+    cohort, memory = cohort_of(method, problem)
+    for k, pack in enumerate(cohort.packs):
+        masks = [value for name, value in pack.parameters.items() if name.endswith(".mask")]
+        for value in masks:
+            value.data.fill_(-0.25 * k)
+        masks[0].data[..., 0, 0] = 2.0
+    with torch.no_grad():
+        views = [
+            (cohort.by_client(p.network.effective(p.parameters)), cohort.by_client(p.parameters)) for p in cohort.packs
+        ]
+        signals = [
+            method.signals(Trained(pack.network, *both, pack.block, pack.clients, memory))
+            for pack, both in zip(cohort.packs, views, strict=True)
+        ]
+        joined = {name: torch.cat([part[name] for part in signals], dim=1) for name in signals[0]}
+        step = server_step(method, cohort.uploads(), joined, Exchange(cohort.cell, 1, memory, {}), cohort.rows)
+    entries, sizes = 4 * 16, torch.tensor([[0.0, 0.25, 0.5]], dtype=torch.float64)
+    assert torch.allclose(step.diagnostics["mask_mean"], sizes + (2 - sizes) / entries)
+    assert torch.allclose(step.diagnostics["masks_under_threshold"], torch.full((1, 3), 1 - 1 / entries).double())
+    assert step.traffic.up - step.traffic.down == 3 * 4 * 8  # clients, bytes, h of two layers of width 4
+
+
 def test_alike_clients_are_mixed_evenly_and_others_less() -> None:
     problem, method = toy_rec(12, 42, shared=0), method_of("fedpub_rec", own={"tau": 50.0})
     weights = run(method, problem, (0,), DOUBLE).mixing[3][0]
@@ -314,5 +351,6 @@ def test_alike_clients_are_mixed_evenly_and_others_less() -> None:
     ],
 )
 def test_what_a_method_cannot_do_is_refused(name: str, changes: dict[str, Any], said: str) -> None:
+    summed = {"combined": "sum"} if name == "fedmf" else {}
     with pytest.raises(ConfigurationError, match=said):
-        method_of(name, training=changes)
+        method_of(name, own=summed, training=changes)

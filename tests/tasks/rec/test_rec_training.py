@@ -88,6 +88,15 @@ def test_loss_and_gradient_are_pygs(backbone: str, layers: int, l2: float) -> No
     assert expected.abs().max() > 1e-3
 
 
+def test_squares_are_left_out_where_no_penalty_reads_them() -> None:
+    block = RecBlock([toy_rec().client_data[1]], DOUBLE)
+    tables, client = tables_of(block, 8), block.clients[0]
+    network = NETWORKS["mf"](client.users, client.items, training().model)
+    with_none, some = (a_batch(block, 20, RankingSettings(l2=l2)) for l2 in (0.0, 0.1))
+    assert network.forward(tables, with_none, None).squares is None
+    assert network.forward(tables, some, None).squares is not None
+
+
 def test_scores_of_everyone_are_pygs() -> None:
     block = RecBlock([toy_rec().client_data[0]], DOUBLE)
     (client,), tables = block.clients, tables_of(block, 8)
@@ -98,8 +107,9 @@ def test_scores_of_everyone_are_pygs() -> None:
     pairs = torch.from_numpy(client.train) + torch.tensor([[0], [client.users]])
     final = module.get_embedding(torch.cat([pairs, pairs.flip(0)], dim=1))
     expected = final[: client.users] @ final[client.users :].T
-    (scorer,) = network.scorers(tables, block)
-    assert torch.allclose(scorer.scores(torch.arange(client.users)), expected, atol=1e-12)
+    with torch.no_grad():
+        (scorer,) = network.scorers(tables, block)
+        assert torch.allclose(scorer.scores(torch.arange(client.users)), expected, atol=1e-12)
 
 
 def test_several_negatives_are_averaged() -> None:
