@@ -71,9 +71,18 @@ def sparse_matrix(
     """Build a `SparseMatrix` from coordinates (no duplicates); ``symmetric`` saves the transpose's memory."""
     matrix = _compressed(rows, columns, values, shape, dtype, device)
     if symmetric:
-        matrix._transposed.append(matrix)
-        return matrix
-    transposed = _compressed(columns, rows, values, (shape[1], shape[0]), dtype, device)
+        return own_transpose(matrix)
+    return paired(matrix, _compressed(columns, rows, values, (shape[1], shape[0]), dtype, device))
+
+
+def own_transpose(matrix: SparseMatrix) -> SparseMatrix:
+    """Let a symmetric matrix know itself as its transpose; return it."""
+    matrix._transposed.append(matrix)
+    return matrix
+
+
+def paired(matrix: SparseMatrix, transposed: SparseMatrix) -> SparseMatrix:
+    """Let two matrices know each other as transposes; return the first."""
     matrix._transposed.append(transposed)
     transposed._transposed.append(matrix)
     return matrix
@@ -131,16 +140,13 @@ def from_rows(
     size = (blocks * rows, blocks * width)
     matrix = _on(device, dtype, indptr, indices, numbers, size)
     if symmetric:
-        matrix._transposed.append(matrix)
-        return matrix
+        return own_transpose(matrix)
     order = _sorting(indices, size[1])
     back = np.zeros(size[1] + 1, dtype=np.int32)
     np.cumsum(np.bincount(indices, minlength=size[1]), out=back[1:])
     row = np.repeat(np.arange(size[0], dtype=np.int32), lengths)[order]
     turned = _on(device, dtype, back, row, None if numbers is None else numbers[order], (size[1], size[0]))
-    matrix._transposed.append(turned)
-    turned._transposed.append(matrix)
-    return matrix
+    return paired(matrix, turned)
 
 
 def _sorting(indices: np.ndarray, width: int) -> np.ndarray:

@@ -21,7 +21,7 @@ from fedbench.methods._clusters import ClusterMemory, ClusterSettings, SeedClust
 from fedbench.methods._min_cut import min_cut
 from fedbench.methods.base import Method
 from fedbench.methods.exchange import Cell, Exchange
-from fedbench.methods.weights import rows_of
+from fedbench.methods.weights import Weighing, rows_of, sizes_by
 from fedbench.models.parameters import Parameters
 
 C = TypeVar("C", bound=ClusterSettings)
@@ -105,9 +105,9 @@ def inner_products(uploads: Parameters, received: Parameters) -> Tensor:
     return torch.stack([update @ update.transpose(1, 2) for update in updates]).sum(0)
 
 
-def cluster_rows(memory: ClusterMemory, weights: str, cell: Cell) -> Tensor:
+def cluster_rows(memory: ClusterMemory, weights: Weighing, cell: Cell) -> Tensor:
     """Return W [S, K, K] of weighted averages within clusters; while nothing has split, one row as FedAvg's."""
-    sizes = {"uniform": torch.ones(cell.clients), "nodes": cell.nodes, "train_nodes": cell.train_nodes}[weights]
+    sizes = sizes_by(weights, cell)
     if all(len(state.clusters) == 1 for state in memory.seeds):
         return rows_of(sizes, cell)
     labels = torch.from_numpy(np.stack([state.labels for state in memory.seeds]))

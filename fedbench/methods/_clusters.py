@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 from pydantic import Field
 
+from fedbench.methods.weights import Weighing
 from fedbench.settings import Settings
 
 
@@ -31,7 +31,7 @@ class ClusterSettings(Settings):
         "chooses absolute values for each group of data sets from about 50 rounds of an offline run",
     )
     burn_in: int = Field(20, ge=0, description="rounds without a split (released code; the paper has none)")
-    weights: Literal["uniform", "nodes", "train_nodes"] = Field(
+    weights: Weighing = Field(
         "uniform",
         description="client weights within a cluster: uniform as in this suite's other rows; released code and paper "
         "weigh by training samples (train_nodes). The mean in the split criterion is unweighted in the released code",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 from pydantic import Field
 from torch import Tensor
 
 from fedbench.methods.base import Method
 from fedbench.methods.exchange import Exchange
-from fedbench.methods.weights import rows_of, uniform_rows
+from fedbench.methods.weights import Weighing, rows_by
 from fedbench.models.parameters import Parameters
 from fedbench.settings import Settings
 
@@ -17,7 +17,7 @@ from fedbench.settings import Settings
 class WeightedSettings(Settings):
     """Settings of a method that averages."""
 
-    weights: Literal["uniform", "nodes", "train_nodes"] = Field(
+    weights: Weighing = Field(
         "uniform",
         description="client weights in the average. The algorithm weighs by data points; FED-PUB's and FedAux's "
         "released code averages uniformly (its 'train_size' is the length of a list of one), and so do their tables",
@@ -32,8 +32,4 @@ class WeightedAverage(Method[W]):
 
     def mixing(self, uploads: Parameters, exchange: Exchange) -> Tensor:
         """Return W whose rows are all p."""
-        cell = exchange.cell
-        sizes = {"nodes": cell.nodes, "train_nodes": cell.train_nodes}
-        if self.settings.weights == "uniform":
-            return uniform_rows(cell)
-        return rows_of(sizes[self.settings.weights], cell)
+        return rows_by(self.settings.weights, exchange.cell)

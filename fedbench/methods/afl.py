@@ -21,11 +21,12 @@ from fedbench.methods._simplex import projected
 from fedbench.methods._training_loss import TrainingData
 from fedbench.methods.base import Method
 from fedbench.methods.exchange import REMADE, Cell, Exchange, Trained
+from fedbench.methods.weights import sizes_by
 from fedbench.models.parameters import Parameters
 from fedbench.settings import Settings
 
 
-class AflSettings(Settings):
+class AFLSettings(Settings):
     """Settings of AFL."""
 
     gamma: float = Field(
@@ -57,17 +58,17 @@ class Agnostic:
     mean: dict[str, Tensor] = field(default_factory=dict)
 
 
-class Afl(Method[AflSettings]):
+class AFL(Method[AFLSettings]):
     """AFL with whole local epochs in place of one step."""
 
-    Settings = AflSettings
+    Settings = AFLSettings
     source = "Mohri, Sivek, Suresh, Agnostic federated learning, ICML 2019"
     begins_round = True
 
     def memory(self, cell: Cell, data: Sequence[Sequence[Any]], shared: Parameters) -> Agnostic:
         """Start lambda."""
-        sizes = cell.train_nodes if self.settings.start == "train_nodes" else torch.ones(cell.clients)
-        weights = (sizes.double() / sizes.double().sum()).to(cell.device)
+        sizes = sizes_by(self.settings.start, cell).double()
+        weights = (sizes / sizes.sum()).to(cell.device)
         return Agnostic(weights.repeat(len(cell.seeds), 1), TrainingData(self.training), tuple(shared))
 
     def evaluated(self, trained: Trained) -> Parameters:

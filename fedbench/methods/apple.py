@@ -38,7 +38,7 @@ _SCHEDULES: dict[str, Callable[[float], float]] = {
 }
 
 
-class AppleSettings(Settings):
+class APPLESettings(Settings):
     """Settings of APPLE; defaults are the authors' released ones."""
 
     mu: float = Field(0.1, ge=0, description="weight of ||p - p^0||^2")
@@ -70,14 +70,14 @@ class WithRelationships:
         return self.inner.forward(parameters, block, dropout)
 
 
-class Apple(Method[AppleSettings]):
+class APPLE(Method[APPLESettings]):
     """APPLE on the shared parameters; what is private in the protocol's network (a classifier, say) stays so."""
 
-    Settings = AppleSettings
+    Settings = APPLESettings
     source = "Luo & Wu, Adapt to adaptation: learning personalization for cross-silo federated learning, IJCAI 2022"
     begins_round = True
 
-    def __init__(self, settings: AppleSettings, training: TrainingSettings) -> None:
+    def __init__(self, settings: APPLESettings, training: TrainingSettings) -> None:
         if training.model.masks:
             raise ConfigurationError(
                 "run APPLE", found="masks", allowed="networks without masks", remedy="set model.masks to null"

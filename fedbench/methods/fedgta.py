@@ -28,7 +28,7 @@ from fedbench.tasks.node.block import NodeBlock
 _KINDS = {"raw": ("raw",), "central": ("central",), "mixed": ("raw", "central")}
 
 
-class FedGtaSettings(Settings):
+class FedGTASettings(Settings):
     """Settings of FedGTA; defaults are the released ones, for Cora where they differ by data set."""
 
     steps: int = Field(5, ge=0, description="k, propagations (released)")
@@ -51,10 +51,10 @@ class FedGtaSettings(Settings):
     )
 
 
-class FedGta(Method[FedGtaSettings]):
+class FedGTA(Method[FedGTASettings]):
     """FedGTA on every parameter the method shares: all."""
 
-    Settings = FedGtaSettings
+    Settings = FedGTASettings
     source = "Li et al., FedGTA: Topology-aware averaging for federated graph learning, VLDB 2024, arXiv 2401.11755"
 
     def memory(self, cell: Cell, data: Sequence[Sequence[Any]], shared: Parameters) -> Neighbourhoods:

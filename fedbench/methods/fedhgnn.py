@@ -21,7 +21,7 @@ from fedbench.methods._fedhgnn_perturbation import item_groups, perturbed
 from fedbench.methods._item_tables import shared_items
 from fedbench.methods.base import Method
 from fedbench.methods.exchange import Cell, Exchange, Preparation, Traffic
-from fedbench.methods.weights import rows_of, uniform_rows
+from fedbench.methods.weights import rows_by
 from fedbench.models.han import HAN
 from fedbench.models.parameters import Parameters
 from fedbench.settings import Settings
@@ -106,9 +106,7 @@ class FedHGNN(Method[FedHGNNSettings]):
 
     def mixing(self, uploads: Parameters, exchange: Exchange) -> Tensor:
         """Return W whose rows are the clients' shares of the training pairs."""
-        if self.settings.weights == "uniform":
-            return uniform_rows(exchange.cell)
-        return rows_of(exchange.cell.train_nodes, exchange.cell)
+        return rows_by(self.settings.weights, exchange.cell)
 
 
 def _both(client: ClientPairs, published: np.ndarray) -> int:

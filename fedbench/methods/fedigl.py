@@ -24,7 +24,7 @@ from fedbench.methods._fedigl_gradients import GradientState, hinge, squared_apa
 from fedbench.methods._own_blocks import OwnBlocks
 from fedbench.methods.base import Method, bytes_of
 from fedbench.methods.exchange import Cell, Exchange, LocalStep, Traffic, Trained
-from fedbench.methods.weights import rows_of, uniform_rows
+from fedbench.methods.weights import rows_by
 from fedbench.models.fedigl import INVARIANT, SHARED, VARIANT, FedIGLNetwork
 from fedbench.models.parameters import Parameters
 from fedbench.settings import Settings
@@ -151,7 +151,7 @@ class FedIGL(Method[FedIGLSettings]):
     def mixing(self, uploads: Parameters, exchange: Exchange) -> Tensor:
         """Return W of the average, and average the gradients alike."""
         cell, state = exchange.cell, exchange.memory
-        rows = uniform_rows(cell) if self.settings.weights == "uniform" else rows_of(cell.train_nodes, cell)
+        rows = rows_by(self.settings.weights, cell)
         sent = {name: uploads[_GRADIENT + name] for name in state.sums}
         state.renew({name: _averaged(rows[:, 0], stack) for name, stack in sent.items()})
         return rows

@@ -31,7 +31,7 @@ from fedbench.models.parameters import Parameters
 from fedbench.settings import Settings
 
 
-class FedPubSettings(Settings):
+class FedPUBSettings(Settings):
     """Settings of FED-PUB; defaults are the released script's for disjoint clients."""
 
     tau: float = Field(
@@ -58,14 +58,14 @@ class Proxy:
     adjacency: Tensor
 
 
-class FedPub(Method[FedPubSettings]):
+class FedPUB(Method[FedPUBSettings]):
     """FED-PUB, ``paper`` (penalties act) or ``released`` (they don't)."""
 
-    Settings = FedPubSettings
+    Settings = FedPUBSettings
     source = "Baek et al., Personalized subgraph federated learning, ICML 2023, arXiv 2206.10206"
     anchored = True
 
-    def __init__(self, settings: FedPubSettings, training: TrainingSettings) -> None:
+    def __init__(self, settings: FedPUBSettings, training: TrainingSettings) -> None:
         super().__init__(settings, training)
         if training.model.backbone != "gcn":
             raise ConfigurationError(
@@ -118,7 +118,7 @@ def _row(bias: Tensor) -> Tensor:
     return bias.unsqueeze(-2)
 
 
-def _draw_proxy(settings: FedPubSettings, width: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def _draw_proxy(settings: FedPUBSettings, width: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Return S X and S of one seed's random graph, S = D^-1/2 (A + I) D^-1/2."""
     random = streams.generator("fedpub proxy", seed)
     nodes = settings.proxy_blocks * settings.proxy_block_nodes

@@ -35,7 +35,7 @@ INSTEAD = "NGCF's matrices, and their outputs on a random graph"
 _EMBEDDING, _MASKS = "functional_embedding", "masks"
 
 
-class FedPubRecSettings(Settings):
+class FedPUBRecSettings(Settings):
     """Settings of FED-PUB for recommendation; defaults as for nodes, but for what says otherwise."""
 
     tau: float = Field(10.0, gt=0, description="similarity scale (released parser's default; its scripts: 3 or 5)")
@@ -66,14 +66,14 @@ class FedPubRecSettings(Settings):
         return value
 
 
-class FedPubRec(Method[FedPubRecSettings]):
+class FedPUBRec(Method[FedPUBRecSettings]):
     """FED-PUB on NGCF's matrices; users' vectors stay, item rows are mixed among the clients that have them."""
 
-    Settings = FedPubRecSettings
+    Settings = FedPUBRecSettings
     source = "Baek et al., Personalized subgraph federated learning, ICML 2023, arXiv 2206.10206"
     anchored = True
 
-    def __init__(self, settings: FedPubRecSettings, training: TrainingSettings) -> None:
+    def __init__(self, settings: FedPUBRecSettings, training: TrainingSettings) -> None:
         super().__init__(settings, training)
         if training.model.backbone != "ngcf":
             raise ConfigurationError(

@@ -21,7 +21,7 @@ from fedbench.methods._fedsst_probe import Probe, ProbeSettings, draw_probe
 from fedbench.methods._fedsst_weights import EpochSettings, FusionSettings, ScoreSettings, Standing
 from fedbench.methods.base import Method
 from fedbench.methods.exchange import REMADE, Cell, Exchange, Trained
-from fedbench.methods.weights import rows_of, uniform_rows
+from fedbench.methods.weights import rows_by
 from fedbench.models.parameters import Parameters
 from fedbench.settings import Settings
 
@@ -129,7 +129,7 @@ class FedSST(Method[FedSSTSettings]):
         """Return w and alpha [S, K]; without SSCA those of a plain average."""
         if self.settings.ssca:
             return standing.weight, standing.alpha(self.settings.fusion)
-        plain = uniform_rows(cell) if self.settings.without_ssca == "uniform" else rows_of(cell.train_nodes, cell)
+        plain = rows_by(self.settings.without_ssca, cell)
         return plain[:, 0].double(), torch.zeros_like(standing.weight)
 
     def _signal(self, known: Known, local: Tensor, integrated: Parameters, received: Parameters) -> Tensor:

@@ -16,7 +16,7 @@ from torch import Tensor
 from fedbench.methods._fedstar_encoding import adjacency, degree_classes, read_by_layer_1, return_probabilities
 from fedbench.methods.base import Method
 from fedbench.methods.exchange import Cell, Exchange, Preparation
-from fedbench.methods.weights import rows_of, uniform_rows
+from fedbench.methods.weights import rows_by
 from fedbench.models.fedstar import FedStarNetwork
 from fedbench.models.parameters import Parameters
 from fedbench.settings import Settings
@@ -73,6 +73,4 @@ class FedStar(Method[FedStarSettings]):
 
     def mixing(self, uploads: Parameters, exchange: Exchange) -> Tensor:
         """Return W whose rows are the clients' shares of the training graphs."""
-        if self.settings.weights == "uniform":
-            return uniform_rows(exchange.cell)
-        return rows_of(exchange.cell.train_nodes, exchange.cell)
+        return rows_by(self.settings.weights, exchange.cell)

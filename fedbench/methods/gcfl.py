@@ -11,7 +11,7 @@ from fedbench.methods._clustered import Clustered
 from fedbench.methods._clusters import ClusterSettings, SeedClusters
 
 
-class Gcfl(Clustered[ClusterSettings]):
+class GCFL(Clustered[ClusterSettings]):
     """Clustered federated learning on the shared parameters, whatever the method's network is."""
 
     Settings = ClusterSettings

@@ -22,7 +22,7 @@ from fedbench.methods.exchange import Cell, Exchange, Trained
 from fedbench.models.parameters import Parameters
 
 
-class GcflPlusSettings(ClusterSettings):
+class GCFLPlusSettings(ClusterSettings):
     """Settings of GCFL+."""
 
     series: Literal["gradient_norm", "update_norm"] = Field(
@@ -49,10 +49,10 @@ class GradientMemory(ClusterMemory):
     names: frozenset[str]
 
 
-class GcflPlus(Clustered[GcflPlusSettings]):
+class GCFLPlus(Clustered[GCFLPlusSettings]):
     """GCFL with series of norms in place of one round's updates."""
 
-    Settings = GcflPlusSettings
+    Settings = GCFLPlusSettings
 
     def memory(self, cell: Cell, data: Sequence[Sequence[Any]], shared: Parameters) -> GradientMemory:
         """Return one cluster of all clients for every seed, and no series."""

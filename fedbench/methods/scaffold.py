@@ -26,7 +26,7 @@ from fedbench.models.parameters import Parameters
 from fedbench.settings import Settings
 
 
-class ScaffoldSettings(Settings):
+class SCAFFOLDSettings(Settings):
     """Settings of SCAFFOLD."""
 
     option: Literal["I", "II"] = Field(
@@ -49,10 +49,10 @@ class ControlVariates:
     counted: Tensor
 
 
-class Scaffold(Method[ScaffoldSettings]):
+class SCAFFOLD(Method[SCAFFOLDSettings]):
     """SCAFFOLD with all clients in every round and global step size 1; control variates of shared parameters only."""
 
-    Settings = ScaffoldSettings
+    Settings = SCAFFOLDSettings
     source = "Karimireddy et al., SCAFFOLD: stochastic controlled averaging for federated learning, ICML 2020"
 
     def memory(self, cell: Cell, data: Sequence[Sequence[Any]], shared: Parameters) -> ControlVariates:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -10,10 +11,23 @@ from torch import Tensor
 from fedbench.methods.exchange import Cell
 from fedbench.models.parameters import Parameters
 
+Weighing = Literal["uniform", "nodes", "train_nodes"]
+
 
 def uniform_rows(cell: Cell) -> Tensor:
     """Return W with all entries 1 / K."""
     return rows_of(torch.ones(cell.clients), cell)
+
+
+def sizes_by(kind: Weighing, cell: Cell) -> Tensor:
+    """Return what clients count by, [K]: 1, or their data points or training points (nodes, graphs or pairs)."""
+    sizes = {"uniform": torch.ones(cell.clients), "nodes": cell.nodes, "train_nodes": cell.train_nodes}
+    return sizes[kind]
+
+
+def rows_by(kind: Weighing, cell: Cell) -> Tensor:
+    """Return W whose rows are the clients' shares by that."""
+    return rows_of(sizes_by(kind, cell), cell)
 
 
 def rows_of(weights: Tensor, cell: Cell) -> Tensor:

@@ -24,8 +24,9 @@ from fedbench.configuration.protocol import ModelSettings
 from fedbench.kernels.activation import bias_relu_dropout
 from fedbench.kernels.dropout import DropoutStream
 from fedbench.kernels.linear import stacked_linear
-from fedbench.kernels.sparse import SparseMatrix
+from fedbench.kernels.sparse import SparseMatrix, own_transpose
 from fedbench.models.gin import times
+from fedbench.models.linear_maps import linear_parameters
 from fedbench.models.parameters import Initial, Parameter, Parameters, fan_in_uniform, glorot, zeros
 
 
@@ -53,12 +54,14 @@ class FedStarNetwork:
         PyG's GCNConv, all else as torch's linear layer.
         """
         width = self.model.hidden_widths[0]
-        declared = _linear("input", self.features, width, private=True)
-        declared |= _linear("structure.input", self.encodings, width)
+        declared = linear_parameters("input", self.features, width, private=True)
+        declared |= linear_parameters("structure.input", self.encodings, width)
         for layer in range(1, len(self.model.hidden_widths) + 1):
-            declared |= _linear(f"conv{layer}.first", 2 * width, width) | _linear(f"conv{layer}.second", width, width)
+            declared |= linear_parameters(f"conv{layer}.first", 2 * width, width)
+            declared |= linear_parameters(f"conv{layer}.second", width, width)
             declared |= _map(f"structure.conv{layer}", (width, width), glorot, zeros, private=False)
-        declared |= _linear("joined", 2 * width, width) | _linear("post", width, width, private=True)
+        declared |= linear_parameters("joined", 2 * width, width)
+        declared |= linear_parameters("post", width, width, private=True)
         start = fan_in_uniform(width)
         return declared | {
             "classifier.weight": Parameter((self.classes, width), start, private=True),
@@ -127,14 +130,7 @@ def normalised(around: SparseMatrix, dtype: torch.dtype) -> SparseMatrix:
     counts = around.indptr.diff()
     inverse = counts.clamp(min=1).double().rsqrt()
     values = torch.repeat_interleave(inverse, counts) * inverse[around.indices]
-    matrix = SparseMatrix(around.indptr, around.indices, values.to(dtype), around.shape)
-    matrix._transposed.append(matrix)
-    return matrix
-
-
-def _linear(name: str, incoming: int, width: int, private: bool = False) -> dict[str, Parameter]:
-    start = fan_in_uniform(incoming)
-    return _map(name, (incoming, width), start, start, private)
+    return own_transpose(SparseMatrix(around.indptr, around.indices, values.to(dtype), around.shape))
 
 
 def _map(name: str, shape: tuple[int, int], weight: Initial, bias: Initial, private: bool) -> dict[str, Parameter]:

@@ -20,6 +20,7 @@ from fedbench.configuration.protocol import ModelSettings
 from fedbench.kernels.dropout import DropoutStream
 from fedbench.kernels.gin import Graphs, gin
 from fedbench.kernels.sparse import SparseMatrix
+from fedbench.models.linear_maps import linear_parameters
 from fedbench.models.parameters import Parameter, Parameters, fan_in_uniform
 
 
@@ -65,10 +66,11 @@ class GIN:
         All but the convolutions are private. Weights are stored [in, out], the classifier's [classes, in].
         """
         width = self.model.hidden_widths[0]
-        declared = _linear("input", self.features, width, private=True)
+        declared = linear_parameters("input", self.features, width, private=True)
         for layer in range(1, len(self.model.hidden_widths) + 1):
-            declared |= _linear(f"conv{layer}.first", width, width) | _linear(f"conv{layer}.second", width, width)
-        declared |= _linear("post", width, width, private=True)
+            declared |= linear_parameters(f"conv{layer}.first", width, width)
+            declared |= linear_parameters(f"conv{layer}.second", width, width)
+        declared |= linear_parameters("post", width, width, private=True)
         start = fan_in_uniform(width)
         return declared | {
             "classifier.weight": Parameter((self.classes, width), start, private=True),
@@ -105,14 +107,6 @@ class GIN:
         over_graphs = replace(dropout, sizes=block.graph_sizes, slots=block.graph_slots)
         of_nodes = [dropout.keep(layer, width) for layer, width in enumerate(widths, start=1)]
         return [*of_nodes, over_graphs.keep(len(widths) + 1, widths[-1])]
-
-
-def _linear(name: str, incoming: int, width: int, private: bool = False) -> dict[str, Parameter]:
-    start = fan_in_uniform(incoming)
-    return {
-        f"{name}.weight": Parameter((incoming, width), start, private),
-        f"{name}.bias": Parameter((width,), start, private),
-    }
 
 
 def times(matrix: SparseMatrix, x: Tensor) -> Tensor:

@@ -13,7 +13,7 @@ from fedbench.configuration.protocol import TrainingSettings
 from fedbench.engine.run import run
 from fedbench.errors import ConfigurationError
 from fedbench.methods._cores import Cores
-from fedbench.methods.apple import SHIFT, Apple
+from fedbench.methods.apple import APPLE, SHIFT
 from fedbench.methods.registry import build
 from fedbench.tasks.task import Place
 from tests.reference.match import SMALL, series
@@ -124,4 +124,4 @@ def test_seeds_computed_together_are_those_computed_alone() -> None:
 
 def test_masks_are_refused() -> None:
     with pytest.raises(ConfigurationError, match="run APPLE"):
-        Apple(Apple.Settings(), TrainingSettings.model_validate({"model": {"masks": True}}))
+        APPLE(APPLE.Settings(), TrainingSettings.model_validate({"model": {"masks": True}}))

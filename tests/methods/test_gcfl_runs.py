@@ -11,7 +11,7 @@ import torch
 from fedbench.configuration.protocol import TrainingSettings
 from fedbench.engine.run import Outcome, run
 from fedbench.methods.exchange import Cell
-from fedbench.methods.gcfl_plus import GcflPlus, GcflPlusSettings
+from fedbench.methods.gcfl_plus import GCFLPlus, GCFLPlusSettings
 from fedbench.methods.registry import build
 from fedbench.tasks.task import Place, Shape
 from tests.reference.match import run_plain, series
@@ -67,7 +67,7 @@ def test_gradient_norms_cost_a_number_a_client_and_round() -> None:
     assert plus.bytes_up - plain.bytes_up == 10 * 3 * 4
 
 
-class Body(GcflPlus):
+class Body(GCFLPlus):
     """GCFL+ that shares the first layer only."""
 
     def shares(self, parameter: str) -> bool:
@@ -75,7 +75,7 @@ class Body(GcflPlus):
 
 
 def test_only_shared_gradients_of_those_who_step_are_noted() -> None:
-    method, cell = Body(GcflPlusSettings(), SMALL), cell_of_three()
+    method, cell = Body(GCFLPlusSettings(), SMALL), cell_of_three()
     memory = method.memory(cell, [], {"conv1.weight": torch.zeros(1, 3, 1, 2)})
     gradients = {"conv1.weight": torch.tensor([[[3.0, 4.0]] * 2]), "classifier.bias": torch.tensor([[[100.0]] * 2])}
     method.corrected(
@@ -90,7 +90,7 @@ def cell_of_three() -> Cell:
 
 
 def test_clusters_of_a_shared_body_split_by_its_updates_alone() -> None:
-    outcome = run(Body(GcflPlusSettings(**EAGER, window=3), SMALL), toy_problem((9, 14, 8, 12, 10)), (3,), PLACE)
+    outcome = run(Body(GCFLPlusSettings(**EAGER, window=3), SMALL), toy_problem((9, 14, 8, 12, 10)), (3,), PLACE)
     assert len(set(labels(outcome)[-1])) > 1
     whole = run(build("gcfl_plus", EAGER | {"window": 3}, SMALL), toy_problem((9, 14, 8, 12, 10)), (3,), PLACE)
     norms = [series(o.history, "none", "update_norm") for o in (outcome, whole)]

@@ -15,7 +15,7 @@ from fedbench.engine.cohort import initial_parameters
 from fedbench.engine.run import describe, run
 from fedbench.methods.exchange import Cell, Exchange
 from fedbench.methods.registry import build
-from fedbench.methods.scaffold import Scaffold, ScaffoldSettings
+from fedbench.methods.scaffold import SCAFFOLD, SCAFFOLDSettings
 from fedbench.tasks.task import Place
 from tests.reference.federation import Graph
 from tests.reference.match import method_of, plain_graph, run_plain, series
@@ -83,7 +83,7 @@ def test_plain_descent_is_algorithm_1_of_the_paper(option: str) -> None:
     assert np.allclose(series(ours.history, "train", "loss"), plain.loss, atol=1e-9, rtol=0)
 
 
-class ThreeThenOne(Scaffold):
+class ThreeThenOne(SCAFFOLD):
     """Three local steps a round, and one in round 4, whose loss is that of the model received after round 3."""
 
     def local_epochs(self, round: int, cell: Cell, memory: Any) -> Tensor:
@@ -105,14 +105,14 @@ def test_with_one_plain_step_a_round_the_server_model_is_fedavgs() -> None:
     assert not np.allclose(*several, atol=1e-6)
 
 
-def exchange(method: Scaffold, memory: Any) -> Exchange:
+def exchange(method: SCAFFOLD, memory: Any) -> Exchange:
     cell = describe(toy_problem(), method, (0,), DOUBLE)
     return Exchange(cell, 1, memory, {})
 
 
 def test_variates_by_hand_and_clients_that_take_no_step() -> None:
     """Three clients, one number each: raw gradients 1 and 3; 5; none. Then c_i = 2, 5, 0 and c = 7/3."""
-    method = Scaffold(ScaffoldSettings(option="II"), TrainingSettings())
+    method = SCAFFOLD(SCAFFOLDSettings(option="II"), TrainingSettings())
     cell = describe(toy_problem(), method, (0,), DOUBLE)
     memory = method.memory(cell, [], {"w": torch.zeros(1, 3, 1, dtype=torch.float64)})
     for raw, active in (((1.0, 5.0, 9.0), (1, 1, 0)), ((3.0, 7.0, 9.0), (1, 0, 0))):

@@ -16,7 +16,7 @@ from fedbench.engine.history import History
 from fedbench.engine.run import Outcome, describe, run
 from fedbench.kernels.dropout import client_keys, draw_keep
 from fedbench.methods.base import Method
-from fedbench.methods.fedpub import FedPub
+from fedbench.methods.fedpub import FedPUB
 from fedbench.methods.registry import build, method_names
 from fedbench.tasks.graph.arrays import ClientGraphs
 from fedbench.tasks.node.arrays import ClientGraph
@@ -149,7 +149,7 @@ def dropout_mask(
 
 def _proxy(method: Method[Any], cell: Any) -> Any:
     """Return FED-PUB's random graph as features and edges, recovered from what the server publishes."""
-    published = method.memory(cell, [], {}) if isinstance(method, FedPub) else None
+    published = method.memory(cell, [], {}) if isinstance(method, FedPUB) else None
     if published is None:
         return None
     adjacency, propagated = published.adjacency[0], published.features[0]

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from fedbench.kernels.sparse import SparseMatrix
+from fedbench.kernels.sparse import SparseMatrix, own_transpose, paired
 from fedbench.tasks.graph.arrays import ClientGraphs
 from fedbench.tasks.graph.colours import entries_of, present
 from fedbench.tasks.task import Place
@@ -61,9 +61,7 @@ class Several:
         start, ends = _starts(self.client.degrees[rows]), of_graph[self.ends]
         for low, high, first, last in zip(self.node_ends[:-1], self.node_ends[1:], ends[:-1], ends[1:], strict=True):
             indptr, size = _from(start, low, high), int(high - low)
-            matrix = self._matrix(indptr, columns[first:last], None, (size, size))
-            matrix._transposed.append(matrix)
-            yield matrix
+            yield own_transpose(self._matrix(indptr, columns[first:last], None, (size, size)))
 
     def pool(self) -> Iterator[SparseMatrix]:
         """Yield the sums over each graph's nodes."""
@@ -186,13 +184,6 @@ def _starts(lengths: np.ndarray | list[int]) -> np.ndarray:
 def _from(start: np.ndarray, low: int, high: int) -> np.ndarray:
     """Return ``start`` of the rows ``low`` to ``high`` - 1 alone."""
     return (start[low : high + 1] - start[low]).astype(np.int32)
-
-
-def paired(matrix: SparseMatrix, transposed: SparseMatrix) -> SparseMatrix:
-    """Let two matrices know each other as transposes; return the first."""
-    matrix._transposed.append(transposed)
-    transposed._transposed.append(matrix)
-    return matrix
 
 
 def _stable_order(keys: np.ndarray, count: int) -> np.ndarray:

@@ -15,11 +15,10 @@ import torch
 from torch import Tensor
 
 from fedbench.kernels.self_attention import Sequences, sequences
-from fedbench.kernels.sparse import SparseMatrix, from_rows
+from fedbench.kernels.sparse import SparseMatrix, from_rows, paired
 from fedbench.tasks.graph.arrays import ClientGraphs
 from fedbench.tasks.graph.colours import Rows, entries_of
 from fedbench.tasks.graph.edges import EdgeBatch, EdgeBlock, EdgePart
-from fedbench.tasks.graph.epoch import paired
 from fedbench.tasks.graph.filter_rows import FilterRows
 
 _TOGETHER = 1 << 22  # numbers in the matrices that are decomposed at once
