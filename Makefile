@@ -86,8 +86,9 @@ lock: ## write requirements.lock anew from the pins of pyproject.toml
 	    > requirements.lock
 	build/lock/bin/python -m pip freeze --exclude fedbench | sed 's/+cpu$$//' >> requirements.lock
 
-clean: ## remove .venv and what runs left in results/
-	rm -rf $(VENV) .snakemake results/[!R]*
+clean: ## remove .venv and what results/ holds, but not records and unfinished seeds: they are hours of training
+	rm -rf $(VENV) .snakemake
+	find results -mindepth 1 -maxdepth 1 ! -name 'README*' ! -name records ! -name state -exec rm -rf {} +
 
 $(VENV)/bin/python:
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' \

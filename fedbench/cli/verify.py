@@ -32,6 +32,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="retrain one record of every method and variant whose code has changed; note those that come out exactly",
     )
+    parser.add_argument(
+        "--before",
+        type=Path,
+        help="with --confirm: a checkout of the code that the records were made with or confirmed for; what another "
+        "processor rounds otherwise than the stored figures is trained with both",
+    )
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where to train")
 
 
@@ -56,10 +62,12 @@ def _confirm(args: argparse.Namespace, trainer: Trainer) -> int:
     from fedbench.records.confirmed import read_confirmations, write_confirmations
     from fedbench.records.pack import open_records
     from fedbench.verification.confirm import confirmation_of, retrain_representatives
+    from fedbench.verification.retrain import checkout_trainer
 
+    before = checkout_trainer(args.before.absolute(), args.results.absolute(), args.device) if args.before else None
     present = Present(args.configs, args.results, read_confirmations(args.bundle))
     wrong = 0
-    for done in retrain_representatives(open_records(args.bundle), present, trainer):
+    for done in retrain_representatives(open_records(args.bundle), present, trainer, before):
         if _reported(done, 0.0):
             confirmed = confirmation_of(
                 done, code_digest(done.entry.record.header.method, done.entry.record.header.task)

@@ -21,7 +21,6 @@ class TableChoice(Settings):
     datasets: tuple[str, ...] | None = None
     partitions: tuple[str, ...] | None = None
     protocol: str | None = None
-    caption: str | None = Field(None, description="where the suite's choices make the table's own untrue")
     partition_seeds: int | None = Field(None, ge=1)
     partition_run_seeds: int | None = Field(None, ge=1)
     without: tuple[str, ...] = Field((), description="rows left out, `method` or `method/variant`")

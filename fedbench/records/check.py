@@ -45,7 +45,7 @@ class Present:
     """
 
     def __init__(self, configs: Path, results: Path, confirmed: Confirmations | None = None) -> None:
-        self._configs, self._results, self._confirmed = configs, results, confirmed or Confirmations()
+        self._configs, self._results, self.confirmed = configs, results, confirmed or Confirmations()
         self._known: dict[tuple[str, ...], str | None] = {}
 
     def digests(self, header: RunHeader) -> dict[str, str | None]:
@@ -68,7 +68,7 @@ class Present:
         changed = [part for part, digest in now.items() if digest not in (None, getattr(header.digests, part))]
         excused = {
             "settings": lambda: _digest_as_read_now(header) == now["settings"],
-            "code": lambda: self._confirmed.cover(header, now["code"]),
+            "code": lambda: self.confirmed.cover(header, now["code"]),
         }
         return [part for part in changed if not excused.get(part, lambda: False)()]
 

@@ -57,6 +57,23 @@ class PublishedFigures:
         found = (self._find(place, (dataset, partition, method, metric)) for place in range(len(self._sources)))
         return [figure for figure in found if figure]
 
+    def require(self, methods: Iterable[MethodName]) -> None:
+        """Refuse a method that no source names, if there are sources: a misspelt one would count as not published.
+
+        Raises:
+            ConfigurationError: names it, and the nearest.
+        """
+        known = sorted({key[3] for _, figures in self._sources for key in figures})
+        asked = [name for method in methods for name in _names(method)]
+        unknown = [f"'{name}'{nearest(name, known)}" for name in dict.fromkeys(asked) if name not in known]
+        if unknown and self._sources:
+            raise ConfigurationError(
+                "find published methods",
+                found=f"no figure of {', '.join(unknown)} in {'; '.join(source.title for source, _ in self._sources)}",
+                allowed=", ".join(known),
+                remedy="correct `published` in the table's rows",
+            )
+
     def _find(self, place: int, asked: tuple[str, str, MethodName, str]) -> Figure | None:
         source, figures = self._sources[place]
         dataset, partition, method, metric = asked
@@ -70,6 +87,10 @@ class PublishedFigures:
 
 def _name_in(source: Published, method: MethodName) -> str:
     return (method.get(source.name) if isinstance(method, Mapping) else method) or ""
+
+
+def _names(method: MethodName) -> tuple[str, ...]:
+    return tuple(method.values()) if isinstance(method, Mapping) else (method,) if method else ()
 
 
 def load_names(configs: Path) -> Names:

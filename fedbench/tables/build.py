@@ -20,6 +20,7 @@ from fedbench.tables.chosen_rounds import round_notes
 from fedbench.tables.notes import notes
 from fedbench.tables.ranking_notes import ranking_notes
 from fedbench.tables.render import Page, render
+from fedbench.tables.suite_note import suite_notes
 from fedbench.tables.tidy import Sources, csv_text, tidy
 
 
@@ -30,16 +31,21 @@ def build_table(
     configs: Path,
     present: Present,
     results: Path = Path("results"),
+    about: Sequence[str] = (),
 ) -> dict[str, str]:
     """Return the table's texts by file suffix: ``csv`` (tidy), ``tex`` and ``md`` (laid out like the paper).
 
+    ``about``: sentences that come first below the printed forms.
+
     Raises:
         RecordError: a figure can't be read off its records.
-        ConfigurationError: the published figures can't be read.
+        ConfigurationError: the published figures can't be read, or a row names a method that they haven't.
         DataError: a partition or data set file that the table reads is missing or damaged.
     """
-    frame = tidy(table, Sources(cells, load_published(table.published, configs), present, results))
-    page = _page(name, table, frame, cells, configs)
+    published = load_published(table.published, configs)
+    published.require(row.published for row in table.rows)
+    frame = tidy(table, Sources(cells, published, present, results))
+    page = _page(name, table, frame, cells, configs, about)
     return {"csv": csv_text(frame), "tex": render(page, "tex"), "md": render(page, "md")}
 
 
@@ -77,14 +83,16 @@ def write_table(
     cells = cells_of(table, suite.blocks_of(name), records)
     if not partial:
         require_complete(cells, f"build the table '{name}'", remedy)
-    texts = build_table(name, table, cells, configs, present, results)
+    texts = build_table(name, table, cells, configs, present, results, suite_notes(name, suite, configs))
     paths = {out / f"{name}.{suffix}": text for suffix, text in texts.items()}
     for path, text in paths.items():
         write_text(path, text)
     return list(paths)
 
 
-def _page(name: str, table: TableFile, frame: pd.DataFrame, cells: Sequence[Cell], configs: Path) -> Page:
+def _page(
+    name: str, table: TableFile, frame: pd.DataFrame, cells: Sequence[Cell], configs: Path, about: Sequence[str]
+) -> Page:
     labels, datasets = _labels(table, cells, configs), load_names(configs).datasets
     return Page(
         name=name,
@@ -92,6 +100,7 @@ def _page(name: str, table: TableFile, frame: pd.DataFrame, cells: Sequence[Cell
         caption=table.caption.strip(),
         blocks=printed_blocks(table, frame, labels, datasets),
         notes=[
+            *about,
             *notes(table, frame, labels, configs),
             *round_notes(table, cells, labels),
             *ranking_notes(cells, labels, configs),

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from fedbench import seeds
-from fedbench.configuration.run import RunName
+from fedbench.configuration.run import RunName, block_name
 from fedbench.errors import RecordError
 from fedbench.records.check import program_of, run_of
 from fedbench.records.pack import Entry, Records
-from fedbench.records.store import Record
+from fedbench.records.store import Record, read_record
 from fedbench.verification.compare import Comparison, compare
 
 Trainer = Callable[[RunName, tuple[int, ...]], Record]
@@ -34,6 +38,27 @@ def engine_trainer(configs: Path, results: Path, device: str) -> Trainer:
         dataset_file = results / "datasets" / f"{run.dataset}.npz"
         partition_file = results / "partitions" / run.dataset / f"{run.partition}.npz"
         return train(Job(run, chosen, configs, dataset_file, partition_file, device))
+
+    return again
+
+
+def checkout_trainer(checkout: Path, results: Path, device: str) -> Trainer:
+    """Return the training of another checkout of this package, with its own configuration, as a function likewise."""
+
+    def again(run: RunName, chosen: tuple[int, ...]) -> Record:
+        files = (
+            results / "datasets" / f"{run.dataset}.npz",
+            results / "partitions" / run.dataset / f"{run.partition}.npz",
+        )
+        with tempfile.TemporaryDirectory() as folder:
+            out = Path(folder, "seeds.parquet")
+            names = {**run.model_dump(exclude={"method"}), "seeds": block_name(chosen), "device": device}
+            places = {"dataset-file": files[0], "partition-file": files[1], "configs": checkout / "configs", "out": out}
+            options = [str(word) for name, value in {**names, **places}.items() for word in (f"--{name}", value)]
+            environment = {**os.environ, "PYTHONPATH": str(checkout)}
+            command = [sys.executable, "-m", "fedbench.cli", "train", run.method, *options]
+            subprocess.run(command, env=environment, check=True, stderr=subprocess.DEVNULL)
+            return read_record(out)
 
     return again
 

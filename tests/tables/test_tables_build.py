@@ -230,3 +230,10 @@ def test_also_appends_a_row(world):
     world.table("--also", "majority,local")
     lines = (world.root / "tables" / "toy.csv").read_text().splitlines()
     assert [line.split(",")[3] for line in lines] == ["method", "local", "majority"]
+
+
+def test_a_misspelt_published_method_is_refused(world, capsys):
+    world.suite(toy={**TABLE, "rows": [{"method": "local", "published": "Lokal"}, *TABLE["rows"][1:]]})
+    world.fill()
+    assert world.table() == 1
+    assert "no figure of 'Lokal' (did you mean 'Local'?) in Toy, Table 1" in capsys.readouterr().err

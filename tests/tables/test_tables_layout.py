@@ -38,6 +38,19 @@ def test_a_column_that_is_not_complete_has_no_best(world):
     assert "- Nothing is bold or underlined in a column with cells that were not run." in text
 
 
+def test_a_suite_that_changes_the_setting_says_so(world):
+    world.suite()
+    world.fill()
+    world.table()
+    assert "As the suite" not in (world.root / "tables" / "toy.md").read_text()
+    world.configure("tables", "toy", {**TABLE, "partitions": ["metis-2", "metis-4"]})
+    suite = {"title": "S", "description": "-", "seeds": 2, "seeds_per_job": 2}
+    world.configure("suites", "s", suite | {"tables": {"toy": {"partitions": ["metis-2"]}}})
+    world.table()
+    said = "- As the suite 'S' builds it: partitions metis-2. Where the caption says otherwise, this counts."
+    assert said in (world.root / "tables" / "toy.md").read_text().splitlines()
+
+
 def test_cells_with_another_number_of_seeds_say_so(world):
     world.suite(seeds=2, per_job=1)
     world.fill(per_job=1)

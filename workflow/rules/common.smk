@@ -6,6 +6,7 @@ from snakemake.exceptions import WorkflowError
 from fedbench.configuration.protocol import load_protocol
 from fedbench.configuration.run import RunName, resolve
 from fedbench.configuration.suite import FigureChoice, load_suite, table_in_suite
+from fedbench.configuration.table import load_table
 from fedbench.errors import FedbenchError
 from fedbench.figures import figure_names
 from fedbench.partition.name import parse_name

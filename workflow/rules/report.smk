@@ -7,13 +7,15 @@ def table_of(name):
 
 
 def paper_of(table):
-    """The paper that a table belongs to: the one whose figures it, or a table of the same prefix, sets beside its own."""
+    """The paper that a table belongs to: the one whose figures it, or another table of its prefix, sets beside its own."""
     prefix = table.split("-")[0]
+    others = sorted((SELECTION.configs / "tables").glob(f"{prefix}-*.yaml"))
     tables = [
-        table_of(name) for name in (table, *SUITE.tables) if name.startswith(prefix)
+        load_table(name, SELECTION.configs)
+        for name in (table, *(path.stem for path in others))
     ]
     papers = [source.paper for each in tables for source in each.published]
-    return papers[0] if papers else prefix
+    return papers[0] if papers else "No paper's own"
 
 
 def datasets_of(table):
