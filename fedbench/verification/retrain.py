@@ -43,7 +43,7 @@ def engine_trainer(configs: Path, results: Path, device: str) -> Trainer:
 
 
 def checkout_trainer(checkout: Path, results: Path, device: str) -> Trainer:
-    """Return the training of another checkout of this package, with its own configuration, as a function likewise."""
+    """Return the training of another checkout (absolute path) of this package, with its own configuration, likewise."""
 
     def again(run: RunName, chosen: tuple[int, ...]) -> Record:
         files = (
@@ -57,7 +57,7 @@ def checkout_trainer(checkout: Path, results: Path, device: str) -> Trainer:
             options = [str(word) for name, value in {**names, **places}.items() for word in (f"--{name}", value)]
             environment = {**os.environ, "PYTHONPATH": str(checkout)}
             command = [sys.executable, "-m", "fedbench.cli", "train", run.method, *options]
-            subprocess.run(command, env=environment, check=True, stderr=subprocess.DEVNULL)
+            subprocess.run(command, cwd=checkout, env=environment, check=True, stderr=subprocess.DEVNULL)
             return read_record(out)
 
     return again
