@@ -1,5 +1,7 @@
 """Changes of code that retraining has shown to change no figure, and settings that have been added since."""
 
+import subprocess
+
 import pytest
 
 import fedbench.verification.retrain
@@ -71,9 +73,9 @@ def train_with(monkeypatch, figure, asked):
     monkeypatch.setattr(fedbench.verification.retrain, "engine_trainer", trainer)
 
 
-def confirm(world):
+def confirm(world, *more):
     where = ["--bundle", world.records, "--configs", world.configs, "--results", world.results]
-    return world.run("verify", "--confirm", *where)
+    return world.run("verify", "--confirm", *where, *more)
 
 
 def check(world):
@@ -96,6 +98,50 @@ def test_another_figure_confirms_nothing(with_other_code, monkeypatch):
     assert confirm(with_other_code) == 1
     assert not (with_other_code.records / FILE).exists()
     assert check(with_other_code) == 1
+
+
+@pytest.fixture
+def elsewhere(with_other_code, monkeypatch):
+    """A processor that gives 0.7021 where the records have 0.702; returns what an earlier checkout gives here."""
+    train_with(monkeypatch, 0.7021, [])
+
+    def earlier(figure, code):
+        def trainer(checkout, results, device):
+            assert checkout.is_absolute()
+            digests = Digests(settings="s", dataset="d", partition="p", code=code)
+            return lambda run, seeds: record_of(flat(figure, seeds=seeds), run=run, digests=digests)
+
+        monkeypatch.setattr(fedbench.verification.retrain, "checkout_trainer", trainer)
+
+    return earlier
+
+
+@pytest.mark.parametrize(("figure", "status"), [(0.7021, 0), (0.7022, 1)])
+def test_on_another_processor_both_programs_are_compared_there(with_other_code, elsewhere, figure, status):
+    elsewhere(figure, code_digest("local"))
+    assert confirm(with_other_code, "--before", "earlier") == status
+    assert check(with_other_code) == status
+
+
+def test_the_earlier_checkout_must_have_the_code_of_the_records(with_other_code, elsewhere, capsys):
+    elsewhere(0.7021, "a third")
+    assert confirm(with_other_code, "--before", "earlier") == 1
+    assert "its code has the digest a third" in capsys.readouterr().err
+    write_confirmations(with_other_code.records, [confirmation(made_with=code_digest("local"), now="a third")])
+    assert confirm(with_other_code, "--before", "earlier") == 0
+
+
+def test_another_checkout_trains_with_its_own_package(tmp_path):
+    """Even where the working directory has a package of the same name."""
+    package = tmp_path / "fedbench" / "cli"
+    package.mkdir(parents=True)
+    (package.parent / "__init__.py").write_text("")
+    (package / "__init__.py").write_text("")
+    (package / "__main__.py").write_text("open('ran', 'w').close(); raise SystemExit(3)")
+    with pytest.raises(subprocess.CalledProcessError) as error:
+        fedbench.verification.retrain.checkout_trainer(tmp_path, tmp_path, "cpu")(RUN, (0,))
+    assert error.value.returncode == 3
+    assert (tmp_path / "ran").exists()
 
 
 def test_the_cheapest_record_stands_for_its_variant(with_other_code, monkeypatch):
