@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fedbench.figures._panels import draw_level, draw_line, frame_rows, legend, small_multiples, styles
+from fedbench.figures._panels import draw_level, draw_line, frame_rows, legend, name_axes, small_multiples, styles
 from fedbench.figures._scene import Scene
 from fedbench.figures._style import LineStyle
 from fedbench.records.schema import SeedCost
@@ -42,8 +42,7 @@ def accuracy_against(scene: Scene, cost: Cost, label: str) -> Figure:
 
     figure = small_multiples(scene, panel, sharex="none")
     frame_rows(figure, scene)
-    figure.supxlabel(label)
-    figure.supylabel(f"{scene.table.metric.name} ({scene.table.metric.unit})")
+    name_axes(figure, label, f"{scene.table.metric.name} ({scene.table.metric.unit})")
     legend(figure, scene, chosen)
     return figure
 

@@ -51,7 +51,20 @@ def small_multiples(
     for panel, place in (each for line in panels_of(figure, grid, sharex=sharex, sharey=sharey) for each in line):
         draw(panel, *place)
         panel.set_title(", ".join(place))
+        if not panel.has_data():
+            panel.text(0.5, 0.5, "not run", ha="center", va="center", color="0.6", transform=panel.transAxes)
     return figure
+
+
+def name_axes(figure: Figure, across: str = "", up: str = "") -> None:
+    """Name the axes once for all panels; of a single panel at itself: the middle of the figure may be below the legend."""
+    if len(figure.axes) == 1:
+        figure.axes[0].set(xlabel=across, ylabel=up)
+        return
+    if across:
+        figure.supxlabel(across)
+    if up:
+        figure.supylabel(up)
 
 
 def panels_of(figure: Figure, lines: Sequence[Sequence[Place]], **layout: Any) -> list[list[tuple[Axes, Place]]]:

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fedbench.figures._panels import draw_cell, frame_rows, legend, small_multiples, styles
+from fedbench.figures._panels import draw_cell, frame_rows, legend, name_axes, small_multiples, styles
 from fedbench.figures._scene import Scene
 
 TITLE = "Accuracy by round"
@@ -29,7 +29,6 @@ def draw(scene: Scene) -> Figure:
 
     figure = small_multiples(scene, panel)
     frame_rows(figure, scene)
-    figure.supxlabel("round")
-    figure.supylabel(f"{scene.table.metric.name} ({scene.table.metric.unit})")
+    name_axes(figure, "round", f"{scene.table.metric.name} ({scene.table.metric.unit})")
     legend(figure, scene, chosen)
     return figure

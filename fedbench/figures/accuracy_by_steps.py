@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fedbench.figures._panels import draw_cell, frame_rows, legend, small_multiples, styles
+from fedbench.figures._panels import draw_cell, frame_rows, legend, name_axes, small_multiples, styles
 from fedbench.figures._scene import Scene
 from fedbench.figures._steps import steps_by_round
 
@@ -33,7 +33,6 @@ def draw(scene: Scene) -> Figure:
 
     figure = small_multiples(scene, panel, sharex="none")
     frame_rows(figure, scene)
-    figure.supxlabel("thousand local steps, all clients")
-    figure.supylabel(f"{scene.table.metric.name} ({scene.table.metric.unit})")
+    name_axes(figure, "thousand local steps, all clients", f"{scene.table.metric.name} ({scene.table.metric.unit})")
     legend(figure, scene, chosen)
     return figure

@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 from fedbench.configuration.table import Row
 from fedbench.configuration.table_parts import Metric
 from fedbench.figures._axis import required
-from fedbench.figures._panels import HEIGHT, WIDTH, small_multiples
+from fedbench.figures._panels import HEIGHT, WIDTH, name_axes, small_multiples
 from fedbench.figures._scene import Scene
 from fedbench.figures._style import COLOURS, line_style
 from fedbench.stats.cells import Cell
@@ -44,7 +44,7 @@ def draw(scene: Scene) -> Figure:
         axes.grid(visible=False, axis="x")
 
     figure = small_multiples(scene, panel, sharex="none", size=(2 * WIDTH, 1.4 * HEIGHT))
-    figure.supylabel(f"{scene.table.metric.name} ({scene.table.metric.unit})")
+    name_axes(figure, up=f"{scene.table.metric.name} ({scene.table.metric.unit})")
     drawn = [row for row in rows if any(cell.row == row for cell in scene.cells)]
     handles = [Patch(label=scene.label(row), **_paint(rows.index(row))) for row in drawn]
     figure.legend(handles=handles, loc="outside right center")

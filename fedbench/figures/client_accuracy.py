@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from fedbench.configuration.table import Row
-from fedbench.figures._panels import AXIS_NAMES, LEGEND, grid_of, handle, panels_of, styles
+from fedbench.figures._panels import AXIS_NAMES, LEGEND, grid_of, handle, name_axes, panels_of, styles
 from fedbench.figures._scene import Scene
 from fedbench.figures._style import LineStyle
 from fedbench.files import read_arrays
@@ -40,7 +40,7 @@ def draw(scene: Scene) -> Figure:
     for line in panels_of(figure, grid, gridspec_kw={"height_ratios": heights}):
         for panel, place in line:
             _panel(panel, scene, place, names[place])
-    figure.supxlabel(f"{scene.table.metric.name} ({scene.table.metric.unit})")
+    name_axes(figure, f"{scene.table.metric.name} ({scene.table.metric.unit})")
     drawn = dict.fromkeys(cell.row for cell in scene.cells)
     figure.legend(handles=[_handle(chosen, row, scene) for row in drawn], loc="outside right center")
     return figure

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from fedbench.configuration.run import RunName
 from fedbench.configuration.table_parts import Grid
 from fedbench.figures._axis import place_of, required
-from fedbench.figures._panels import AXIS_NAMES, HEIGHT, LEGEND, WIDTH, grid_of, panels_of
+from fedbench.figures._panels import AXIS_NAMES, HEIGHT, LEGEND, WIDTH, grid_of, name_axes, panels_of
 from fedbench.figures._scene import Scene
 from fedbench.stats.cells import Cell
 
@@ -41,8 +41,7 @@ def draw(scene: Scene) -> Figure:
             sns.heatmap(table, ax=axes, vmin=low, vmax=high, cmap="cividis", cbar=False, annot=True, fmt=".1f")
             axes.set(title=", ".join((*place, title)), xlabel="", ylabel="")
             axes.tick_params(length=0)
-    figure.supxlabel(grid.across.label)
-    figure.supylabel(grid.down.label)
+    name_axes(figure, grid.across.label, grid.down.label)
     label = f"{scene.table.metric.name} ({scene.table.metric.unit})"
     figure.colorbar(figure.axes[0].collections[0], ax=figure.axes, label=label, shrink=0.6)
     return figure

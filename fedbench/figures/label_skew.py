@@ -7,7 +7,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fedbench.figures._panels import small_multiples
+from fedbench.figures._panels import name_axes, small_multiples
 from fedbench.figures._scene import Scene
 
 TITLE = "Label skew"
@@ -26,8 +26,7 @@ def draw(scene: Scene) -> Figure:
         heat_map(axes, class_shares(client, label))
 
     figure = small_multiples(scene, panel, sharex="none", sharey="none")
-    figure.supxlabel("class")
-    figure.supylabel("client")
+    name_axes(figure, "class", "client")
     figure.colorbar(figure.axes[0].collections[0], ax=figure.axes, label="share of the client", shrink=0.6)
     return figure
 

@@ -11,7 +11,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from fedbench.figures._members import members_of
-from fedbench.figures._panels import small_multiples
+from fedbench.figures._panels import name_axes, small_multiples
 from fedbench.figures._scene import Scene
 
 TITLE = "Partition sizes"
@@ -33,8 +33,7 @@ def draw(scene: Scene) -> Figure:
         kinds[members.what] = None
 
     figure = small_multiples(scene, panel, sharex="col")
-    figure.supxlabel("client")
-    figure.supylabel(", ".join(kinds))
+    name_axes(figure, "client", ", ".join(kinds))
     handles = [Patch(label=SPLITS[code][0], **_paint(code)) for code in sorted(used)]
     figure.legend(handles=handles, loc="outside right center")
     return figure

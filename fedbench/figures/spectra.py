@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fedbench.figures._axis import required
-from fedbench.figures._panels import handle, small_multiples
+from fedbench.figures._panels import handle, name_axes, small_multiples
 from fedbench.figures._scene import Scene
 from fedbench.figures._style import LineStyle, line_style
 from fedbench.kernels.low_pass import low_pass
@@ -39,8 +39,7 @@ def draw(scene: Scene) -> Figure:
             axes.plot(np.arange(1, len(values) + 1), values, color=style.colour, linestyle=style.dashes, linewidth=0.9)
 
     figure = small_multiples(scene, panel, sharey="all")
-    figure.supxlabel("eigenvalue, from the lowest")
-    figure.supylabel("frequency")
+    name_axes(figure, "eigenvalue, from the lowest", "frequency")
     handles = [handle(style, group) for group, style in chosen.items()]
     figure.legend(handles=handles, loc="outside right center", handlelength=3.5)
     return figure

@@ -12,7 +12,7 @@ from fedbench.configuration.method import load_method_file
 from fedbench.configuration.table import Row
 from fedbench.configuration.table_parts import Sweep
 from fedbench.figures._axis import place_of, required
-from fedbench.figures._panels import AXIS_NAMES, HEIGHT, LEGEND, WIDTH, draw_level, handle, small_multiples
+from fedbench.figures._panels import AXIS_NAMES, HEIGHT, LEGEND, WIDTH, draw_level, handle, name_axes, small_multiples
 from fedbench.figures._scene import Scene
 from fedbench.figures._style import LineStyle, line_style
 from fedbench.stats.cells import Cell
@@ -49,18 +49,13 @@ def draw(scene: Scene) -> Figure:
         for cell in (cell for cell in cells if cell not in placed):
             draw_level(axes, scene.ends[cell.run], chosen[cell.row])
 
-    figure = _one(scene, sweeps[0], panel) if len(sweeps) == 1 else _several(scene, sweeps, panel)
-    figure.supylabel(f"{scene.table.metric.name} ({scene.table.metric.unit})")
+    figure = small_multiples(scene, panel) if len(sweeps) == 1 else _several(scene, sweeps, panel)
+    across = sweeps[0].label if len(sweeps) == 1 else ""
+    name_axes(figure, across, f"{scene.table.metric.name} ({scene.table.metric.unit})")
     labels = {name: load_method_file(name, scene.configs).label for name in swept}
     handles = [handle(chosen[name], labels[name]) for name in swept]
     handles += [handle(chosen[row], scene.label(row)) for row in levels]
     figure.legend(handles=handles, loc="outside right center", handlelength=3.5)
-    return figure
-
-
-def _one(scene: Scene, axis: Sweep, panel: Callable[..., None]) -> Figure:
-    figure = small_multiples(scene, panel)
-    figure.supxlabel(axis.label)
     return figure
 
 
