@@ -57,7 +57,7 @@ def small_multiples(
 
 
 def name_axes(figure: Figure, across: str = "", up: str = "") -> None:
-    """Name the axes once for all panels; of a single panel at itself: the middle of the figure may be below the legend."""
+    """Name the axes once for all panels; of a single panel at itself: the figure's middle may be below the legend."""
     if len(figure.axes) == 1:
         figure.axes[0].set(xlabel=across, ylabel=up)
         return
