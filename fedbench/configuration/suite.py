@@ -115,7 +115,7 @@ def _rows_beside(table: TableFile, also: Iterable[str], configs: Path) -> tuple[
     if not (also and table.protocol):
         return ()
     task, names = load_protocol(table.protocol, configs).training.task, {row.name for row in table.rows}
-    asked = {row.name: row for row in map(_row, also) if task in load_method_file(row.method, configs).tasks}
+    asked = {row.name: row for row in map(row_named, also) if task in load_method_file(row.method, configs).tasks}
     return tuple(row for name, row in asked.items() if name not in names)
 
 
@@ -142,7 +142,7 @@ def _chosen(rows: tuple[Row, ...], only: tuple[str, ...] | None, where: str) -> 
 
 def _names(texts: Iterable[str], rows: tuple[Row, ...], asked: str) -> set[str]:
     """Return the rows' names; each must be one of the table's."""
-    names = {_row(text).name for text in texts}
+    names = {row_named(text).name for text in texts}
     unknown = sorted(names - {row.name for row in rows})
     if unknown:
         raise ConfigurationError(
@@ -154,7 +154,8 @@ def _names(texts: Iterable[str], rows: tuple[Row, ...], asked: str) -> set[str]:
     return names
 
 
-def _row(text: str) -> Row:
+def row_named(text: str) -> Row:
+    """Return the row that ``method`` or ``method/variant`` names."""
     method, _, variant = text.partition("/")
     return Row(method=method, variant=variant or "default")
 

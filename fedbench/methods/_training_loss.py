@@ -15,7 +15,7 @@ from fedbench.tasks.graph.evaluation import compressed
 
 @dataclass(frozen=True)
 class TrainingData:
-    """The packs' whole training data as one batch each; made once a run. ``model``: the protocol's."""
+    """The packs' whole training data as one batch each; made once a run. ``training``: the protocol's."""
 
     training: TrainingSettings
     _made: dict[int, Any] = field(default_factory=dict)

@@ -12,7 +12,15 @@ from pathlib import Path
 from fedbench.configuration.method import load_method_file
 from fedbench.configuration.protocol import load_protocol
 from fedbench.configuration.run import RunName, resolve
-from fedbench.configuration.suite import FigureChoice, Suite, files_of_suite, rows_only, runs_of_suite, table_in_suite
+from fedbench.configuration.suite import (
+    FigureChoice,
+    Suite,
+    files_of_suite,
+    row_named,
+    rows_only,
+    runs_of_suite,
+    table_in_suite,
+)
 from fedbench.errors import ConfigurationError, nearest
 from fedbench.figures import figure_names
 from fedbench.partition.name import parse_name
@@ -82,12 +90,10 @@ def _of_another_task(runs: Iterable[RunName], configs: Path) -> list[str]:
 
 def _in_no_table(suite: Suite, configs: Path, also: Iterable[str]) -> list[str]:
     """Return the methods to append that no table takes: all are for other tasks."""
+    if not also:
+        return []
     taken = {row.name for name in suite.tables for row in table_in_suite(name, suite, configs, also).rows}
-    return [f"no table for '{name}' of `also`" for name in also if _full(name) not in taken]
-
-
-def _full(name: str) -> str:
-    return name if "/" in name else f"{name}/default"
+    return [f"no table for '{name}' of `also`" for name in also if row_named(name).name not in taken]
 
 
 def _without_file(files: Sequence[tuple[str, str]], configs: Path) -> list[str]:

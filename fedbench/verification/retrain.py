@@ -35,9 +35,7 @@ def engine_trainer(configs: Path, results: Path, device: str) -> Trainer:
     from fedbench.engine.job import Job, train
 
     def again(run: RunName, chosen: tuple[int, ...]) -> Record:
-        dataset_file = results / "datasets" / f"{run.dataset}.npz"
-        partition_file = results / "partitions" / run.dataset / f"{run.partition}.npz"
-        return train(Job(run, chosen, configs, dataset_file, partition_file, device))
+        return train(Job(run, chosen, configs, *_files(run, results), device))
 
     return again
 
@@ -46,21 +44,25 @@ def checkout_trainer(checkout: Path, results: Path, device: str) -> Trainer:
     """Return the training of another checkout (absolute path) of this package, with its own configuration, likewise."""
 
     def again(run: RunName, chosen: tuple[int, ...]) -> Record:
-        files = (
-            results / "datasets" / f"{run.dataset}.npz",
-            results / "partitions" / run.dataset / f"{run.partition}.npz",
-        )
+        dataset_file, partition_file = _files(run, results)
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder, "seeds.parquet")
             names = {**run.model_dump(exclude={"method"}), "seeds": block_name(chosen), "device": device}
-            places = {"dataset-file": files[0], "partition-file": files[1], "configs": checkout / "configs", "out": out}
-            options = [str(word) for name, value in {**names, **places}.items() for word in (f"--{name}", value)]
+            places = {"dataset-file": dataset_file, "partition-file": partition_file, "configs": checkout / "configs"}
+            named = {**names, **places, "out": out}
+            options = [str(word) for name, value in named.items() for word in (f"--{name}", value)]
             environment = {**os.environ, "PYTHONPATH": str(checkout)}
             command = [sys.executable, "-m", "fedbench.cli", "train", run.method, *options]
             subprocess.run(command, cwd=checkout, env=environment, check=True, stderr=subprocess.DEVNULL)
             return read_record(out)
 
     return again
+
+
+def _files(run: RunName, results: Path) -> tuple[Path, Path]:
+    """Return the data set file and the partition file of a run."""
+    partition = results / "partitions" / run.dataset / f"{run.partition}.npz"
+    return results / "datasets" / f"{run.dataset}.npz", partition
 
 
 def draw(entries: Sequence[Entry], count: int, seed: int) -> list[tuple[Entry, int]]:
@@ -87,7 +89,7 @@ def sample(records: Records, count: int, seed: int) -> list[tuple[Entry, int]]:
 def partition_files(drawn: Sequence[tuple[Entry, int]], results: Path) -> list[Path]:
     """Return the partition files that a sample is trained on, each once, in order."""
     runs = [run_of(entry.record.header) for entry, _ in drawn]
-    return list(dict.fromkeys(results / "partitions" / run.dataset / f"{run.partition}.npz" for run in runs))
+    return list(dict.fromkeys(_files(run, results)[1] for run in runs))
 
 
 def retrain(records: Records, train: Trainer, count: int, seed: int) -> Iterator[Retrained]:
