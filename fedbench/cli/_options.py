@@ -19,6 +19,16 @@ def add_records(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_bundle(parser: argparse.ArgumentParser) -> None:
+    """Add ``--bundle``."""
+    parser.add_argument(
+        "--bundle",
+        type=Path,
+        help="bundle of `fedbench pack`, such as reports/paper/records, whose records come first where the present "
+        "settings and code would make them again",
+    )
+
+
 def add_also(parser: argparse.ArgumentParser) -> None:
     """Add ``--also``, a tuple of names."""
     parser.add_argument(

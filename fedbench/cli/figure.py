@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from fedbench.cli._options import add_also, add_configs, add_records, names
+from fedbench.cli._options import add_also, add_bundle, add_configs, add_records, names
 
 HELP = "draw a figure"
 
@@ -17,6 +17,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--table", help="table whose methods, data sets and partitions are drawn (default: the first)")
     add_configs(parser)
     add_records(parser)
+    add_bundle(parser)
     parser.add_argument("--results", type=Path, help="folder with datasets/ and partitions/")
     parser.add_argument("--out", type=Path, help="folder of the figures (default: reports/<suite>/figures)")
     add_also(parser)
@@ -30,6 +31,7 @@ def run(args: argparse.Namespace) -> None:
     from fedbench.figures._catalogue import write_figure
     from fedbench.figures._scene import Scene
     from fedbench.records.pack import open_records, results_of
+    from fedbench.records.reuse import with_bundle
     from fedbench.stats.cells import table_named
 
     suite = load_suite(args.suite, args.configs)
@@ -39,7 +41,7 @@ def run(args: argparse.Namespace) -> None:
         table=rows_only(table_named(name, suite, args.configs, args.also), chosen),
         blocks=tuple(suite.blocks_of(name)),
         configs=args.configs,
-        records=open_records(args.records),
+        records=with_bundle(open_records(args.records), args.bundle, args.configs),
         results=args.results or results_of(args.records),
         partial=args.partial,
         remedy="run `snakemake` for this suite; `--partial` leaves their cells out",

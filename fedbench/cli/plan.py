@@ -6,11 +6,12 @@ import argparse
 import os
 from pathlib import Path
 
-from fedbench.cli._options import add_also, add_configs, add_records
+from fedbench.cli._options import add_also, add_bundle, add_configs, add_records
 from fedbench.configuration.suite import load_suite
 from fedbench.planning.past import past_runs
 from fedbench.planning.plan import plan_of
 from fedbench.planning.text import plan_text
+from fedbench.records.reuse import reusable
 
 HELP = "print a suite's jobs and the time they will take"
 
@@ -22,6 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cores", type=int, default=os.cpu_count() or 1, help="jobs at a time (default: %(default)s)")
     add_configs(parser)
     add_records(parser)
+    add_bundle(parser)
     parser.add_argument(
         "--past",
         type=Path,
@@ -33,5 +35,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Print the plan."""
     past = past_runs(args.past or [args.records, Path("reports/paper/records")])
-    plan = plan_of(load_suite(args.suite, args.configs), args.configs, args.records, past, args.also)
+    packed = reusable(args.bundle, args.configs) if args.bundle else frozenset()
+    plan = plan_of(load_suite(args.suite, args.configs), args.configs, args.records, past, args.also, packed)
     print(plan_text(plan, args.cores))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from fedbench.cli._options import add_also, add_configs, add_records
+from fedbench.cli._options import add_also, add_bundle, add_configs, add_records
 
 HELP = "build a table from records"
 
@@ -16,6 +16,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--suite", required=True, help="name of a file in configs/suites")
     add_configs(parser)
     add_records(parser)
+    add_bundle(parser)
     parser.add_argument(
         "--results", type=Path, help="folder with datasets/ and partitions/, for digests and tables of partitions"
     )
@@ -30,16 +31,18 @@ def run(args: argparse.Namespace) -> None:
     from fedbench.records.check import Present
     from fedbench.records.confirmed import read_confirmations
     from fedbench.records.pack import open_records, results_of
+    from fedbench.records.reuse import with_bundle
     from fedbench.tables.build import write_table
 
     out = args.out or Path("reports", args.suite, "tables")
     results = args.results or results_of(args.records)
+    confirmed = read_confirmations(*filter(None, (args.records, args.bundle)))
     written = write_table(
         args.table,
         load_suite(args.suite, args.configs),
         args.configs,
-        open_records(args.records),
-        Present(args.configs, results, read_confirmations(args.records)),
+        with_bundle(open_records(args.records), args.bundle, args.configs),
+        Present(args.configs, results, confirmed),
         out,
         also=args.also,
         partial=args.partial,

@@ -18,9 +18,14 @@ class Job(Settings):
     block: str
 
     @property
+    def name(self) -> str:
+        """Name of the record."""
+        return record_name(self.run, self.block)
+
+    @property
     def record(self) -> Path:
         """Path of the record's table below ``results/records``."""
-        return Path(f"{record_name(self.run, self.block)}.parquet")
+        return Path(f"{self.name}.parquet")
 
     @property
     def seeds(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from fedbench.configuration.suite import Suite
@@ -49,12 +49,20 @@ class Plan(Settings):
     total: Share
 
 
-def plan_of(suite: Suite, configs: Path, records: Path, past: Sequence[PastRun], also: Iterable[str] = ()) -> Plan:
-    """Return the plan of a suite, given the records that exist and the costs of past runs."""
+def plan_of(
+    suite: Suite,
+    configs: Path,
+    records: Path,
+    past: Sequence[PastRun],
+    also: Iterable[str] = (),
+    packed: Collection[str] = (),
+) -> Plan:
+    """Return the plan of a suite, given the records that exist, those ``packed``, and the costs of past runs."""
     also = tuple(also)
     jobs = {name: jobs_of_table(name, suite, configs, also) for name in suite.tables}
     every = list(dict.fromkeys(job for table in jobs.values() for job in table))
-    open_jobs = {job: estimate(job, past, configs) for job in every if not job.is_done(records)}
+    to_run = [job for job in every if job.name not in packed and not job.is_done(records)]
+    open_jobs = {job: estimate(job, past, configs) for job in to_run}
     return Plan(
         tables=tuple(_share(name, table, open_jobs) for name, table in jobs.items()),
         total=_share("total", every, open_jobs),

@@ -18,6 +18,11 @@ class Selection(Settings):
     also: tuple[str, ...] = Field((), description="methods (`name` or `name/variant`) to append to every table")
     rules: tuple[Path, ...] = Field((), description="rule files of methods outside the package, named <method>.smk")
     device: Literal["cpu", "cuda"] = "cpu"
+    bundle: Path | None = Field(
+        None,
+        description="records packed by `fedbench pack`, such as reports/paper/records: what the present settings and "
+        "code would make as it is there isn't trained again",
+    )
     configs: Path = Field(Path("configs"), description="folder of the configuration files")
     pathvars: dict[str, str] = Field({}, description="Snakemake's own key: where results, reports and logs go")
 

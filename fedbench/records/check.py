@@ -40,11 +40,11 @@ class Present:
 
     Args:
         configs: the folder of configuration files.
-        results: the folder with ``datasets/`` and ``partitions/``.
+        results: the folder with ``datasets/`` and ``partitions/``; None to leave those two out.
         confirmed: changes of code that are known to change no figure.
     """
 
-    def __init__(self, configs: Path, results: Path, confirmed: Confirmations | None = None) -> None:
+    def __init__(self, configs: Path, results: Path | None, confirmed: Confirmations | None = None) -> None:
         self._configs, self._results, self.confirmed = configs, results, confirmed or Confirmations()
         self._known: dict[tuple[str, ...], str | None] = {}
 
@@ -56,7 +56,7 @@ class Present:
         """
         run = run_of(header)
         data = {"dataset": f"datasets/{run.dataset}.npz", "partition": f"partitions/{run.dataset}/{run.partition}.npz"}
-        files = {part: self._once(_file_digest, self._results / path) for part, path in data.items()}
+        files = {part: self._file(path) for part, path in data.items()}
         return {"settings": self._settings(header, run), **files, "code": self._code(header)}
 
     def stale(self, header: RunHeader) -> list[str]:
@@ -75,6 +75,9 @@ class Present:
     def unknown(self, header: RunHeader) -> list[str]:
         """Return which of them can't be compared here."""
         return [part for part, digest in self.digests(header).items() if digest is None]
+
+    def _file(self, path: str) -> str | None:
+        return None if self._results is None else self._once(_file_digest, self._results / path)
 
     def _settings(self, header: RunHeader, run: RunName) -> str | None:
         if program_of(header):

@@ -46,18 +46,21 @@ class Confirmations:
         return any((c.method, c.variant, c.made_with, c.now) == wanted for c in self.known)
 
 
-def read_confirmations(root: Path) -> Confirmations:
-    """Read the confirmations beside the records at ``root``; none if there is no such file.
+def read_confirmations(*roots: Path) -> Confirmations:
+    """Read the confirmations beside the records at each of ``roots``; none where there is no such file.
 
     Raises:
-        RecordError: the file is damaged.
+        RecordError: a file is damaged.
     """
-    path = root / FILE
+    return Confirmations(tuple(known for root in roots for known in _read(root / FILE)))
+
+
+def _read(path: Path) -> tuple[Confirmation, ...]:
     if not path.exists():
-        return Confirmations()
+        return ()
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
-        return Confirmations(tuple(Confirmation.model_validate_json(line) for line in lines))
+        return tuple(Confirmation.model_validate_json(line) for line in lines)
     except (OSError, ValueError) as error:
         raise RecordError(
             f"read {path}", found=str(error), remedy="check the file out again, or delete it and run `fedbench verify`"

@@ -7,7 +7,7 @@ A bundle is one parquet file a data set, with a column ``run`` and only the rows
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -93,9 +93,19 @@ class Bundle:
         """
         if name not in self._lines:
             return None
-        line = self._lines[name]
-        header = parse(RunHeader, line["header"], f"{self.root / HEADERS}, {name}")
-        return Entry(name, line["digest"], Record(header, self._rows(header.dataset, name)))
+        header = self._header(name)
+        return Entry(name, self._lines[name]["digest"], Record(header, self._rows(header.dataset, name)))
+
+    def headers(self) -> Iterator[tuple[str, RunHeader]]:
+        """Yield the name and header of every record, sorted; no rows are read.
+
+        Raises:
+            RecordError, ConfigurationError: the bundle's headers are damaged.
+        """
+        return ((name, self._header(name)) for name in self.names())
+
+    def _header(self, name: str) -> RunHeader:
+        return parse(RunHeader, self._lines[name]["header"], f"{self.root / HEADERS}, {name}")
 
     @cached_property
     def _lines(self) -> dict[str, dict[str, Any]]:

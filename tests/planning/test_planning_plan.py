@@ -40,6 +40,12 @@ def test_existing_records_are_done(configs, past_record):
     assert [share.done for share in plan.tables] == [1, 1]
 
 
+def test_records_packed_in_a_bundle_are_done(configs, tmp_path):
+    packed = {_job().name}
+    plan = plan_of(load_suite("tiny", configs), configs, tmp_path / "none", [], packed=packed)
+    assert [share.done for share in plan.tables] == [1, 1]
+
+
 def test_also_appends_a_row_to_every_table(configs, tmp_path):
     plan = plan_of(load_suite("tiny", configs), configs, tmp_path, [], also=["centroid"])
     assert [len(share.jobs) for share in plan.tables] == [12, 6]

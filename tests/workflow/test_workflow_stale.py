@@ -5,6 +5,15 @@ import shutil
 import signal
 import subprocess
 import time
+from pathlib import Path
+
+from fedbench.configuration.run import RunName, resolve
+from fedbench.provenance import code_digest
+from fedbench.records.check import name_of
+from fedbench.records.pack import Entry, write_bundle
+from fedbench.records.schema import Digests
+from fedbench.settings import digest_of
+from tests.records.support import flat, record_of
 
 SMOKE = ("--config", "suite=smoke")
 RECORD = "results/records/smoke/cora-mini/metis-3/{}/seeds-0-1.parquet"
@@ -22,6 +31,20 @@ def test_committed_tables_are_rebuilt_where_their_records_are_not(done):
     counts = done.rules_to_run("tables", *SMOKE)
     assert counts["table"] == len(tables) > 3
     assert counts["train_fedprox"] >= 1
+
+
+def test_records_of_a_bundle_are_not_trained_again(tree):
+    run = RunName(protocol="smoke", dataset="cora-mini", partition="metis-3", method="fedprox")
+    settings = resolve(run, Path("configs")).model_dump(mode="json")
+    digests = Digests(settings=digest_of(settings), dataset="", partition="", code=code_digest("fedprox", "node"))
+    record = record_of(flat(0.7), run, settings=settings, digests=digests)
+    write_bundle([Entry(name_of(record.header), "e" * 64, record)], {("accuracy", "test")}, tree.folder / "packed")
+    without, beside = (tree.rules_to_run("all", *SMOKE, *more) for more in ((), ("bundle=packed",)))
+    assert without.pop("train_fedprox") == 1
+    assert beside == {**without, "all": 1}
+
+    tree.edit("fedbench/methods/fedprox.py", "class FedProxSettings", "CHANGED = 1\n\n\nclass FedProxSettings")
+    assert tree.rules_to_run("all", *SMOKE, "bundle=packed")["train_fedprox"] == 1
 
 
 def test_a_comment_makes_nothing_stale(done):

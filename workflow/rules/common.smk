@@ -17,6 +17,8 @@ from fedbench.planning.jobs import Job, jobs_of_table
 from fedbench.planning.selection import selected
 from fedbench.planning.stage import stage_digest
 from fedbench.provenance.code import code_digest, program_digest
+from fedbench.records.pack import HEADERS
+from fedbench.records.reuse import reusable
 from fedbench.settings import digest_of
 from fedbench.sources.catalogue import load_entry
 
@@ -35,9 +37,13 @@ try:
         methods=[path.stem for path in METHOD_FILES],
         also=SELECTION.also,
     )
+    PACKED = (
+        reusable(SELECTION.bundle, SELECTION.configs) if SELECTION.bundle else set()
+    )
 except FedbenchError as error:
     raise WorkflowError(str(error)) from None
 
+BUNDLE_FILES = [f"{SELECTION.bundle}/{HEADERS}"] if SELECTION.bundle else []
 MAIN_TABLE = next(iter(SUITE.tables))
 # Figures drawn where a suite names none: those that ask no more of a table than records or partitions.
 PLAIN_FIGURES = [
@@ -67,20 +73,21 @@ wildcard_constraints:
     figure=r"[\w-]+",
 
 
+def paths_of(jobs):
+    """Paths of the records that jobs make, without those that a bundle has."""
+    return [f"<results>/records/{job.record}" for job in jobs if job.name not in PACKED]
+
+
 def records_of(table):
     """Paths of the records that fill a table of the suite."""
-    jobs = jobs_of_table(table, SUITE, SELECTION.configs, SELECTION.also)
-    return [f"<results>/records/{job.record}" for job in jobs]
+    return paths_of(jobs_of_table(table, SUITE, SELECTION.configs, SELECTION.also))
 
 
 def plain_records_of(table):
     """Paths of the records of a table's columns: figures leave out the other seeds of a partition."""
-    runs = table_of(table).runs()
-    return [
-        f"<results>/records/{Job(run=run, block=block).record}"
-        for run in dict.fromkeys(runs)
-        for block in SUITE.blocks_of(table)
-    ]
+    runs = dict.fromkeys(table_of(table).runs())
+    blocks = SUITE.blocks_of(table)
+    return paths_of(Job(run=run, block=block) for run in runs for block in blocks)
 
 
 def sources_of(table):
@@ -90,7 +97,7 @@ def sources_of(table):
             "partitions": partitions_of(table),
             "datasets": dataset_files_of(table),
         }
-    return {"records": records_of(table)}
+    return {"records": records_of(table), "bundle": BUNDLE_FILES}
 
 
 def inputs_of_table(wildcards):
@@ -109,11 +116,16 @@ def sources_of_tables():
     return sorted(paths)
 
 
-def folder_of_records(wildcards, input):
-    """The folder `records`: six levels above a record, or beside the folder `partitions`."""
+def options_of_records(wildcards, input):
+    """The options that name a folder of records (six levels above one, or beside the folder `partitions`) and a bundle."""
+    options = []
     if input.get("records"):
-        return Path(input.records[0]).parents[5]
-    return Path(input.partitions[0]).parents[2] / "records"
+        options.append(f"--records {Path(input.records[0]).parents[5]}")
+    elif input.get("partitions"):
+        options.append(f"--records {Path(input.partitions[0]).parents[2] / 'records'}")
+    if input.get("bundle"):
+        options.append(f"--bundle {SELECTION.bundle}")
+    return " ".join(options)
 
 
 def settings_of_table(wildcards):

@@ -5,6 +5,7 @@ rule figure:
     input:
         records=records_of_figure,
         partitions=partitions_of_figure,
+        bundle=BUNDLE_FILES,
     output:
         png=report(
             "<reports>/<suite>/figures/{figure}.png",
@@ -34,7 +35,7 @@ rule figure:
         code=stage_digest("figure"),
         drawing=drawing_of_figure,
         caption=caption_of_figure,
-        records=folder_of_records,
+        records=options_of_records,
         out=subpath(output.png, parent=True),
         suite=SELECTION.suite,
         name=module_of_figure,
@@ -45,4 +46,4 @@ rule figure:
         "figure {wildcards.figure}"
     shell:
         "fedbench figure {params.name} {params.table} {params.rows} --suite {params.suite} --also '{params.also}' --configs {params.configs}"
-        " --records {params.records} --out {params.out} > {log} 2>&1"
+        " {params.records} --out {params.out} > {log} 2>&1"

@@ -26,7 +26,7 @@ rule table:
     params:
         configs=SELECTION.configs,
         code=stage_digest("table"),
-        records=folder_of_records,
+        records=options_of_records,
         out=subpath(output.csv, parent=True),
         suite=SELECTION.suite,
         layout=settings_of_table,
@@ -36,7 +36,7 @@ rule table:
         "table {wildcards.table}"
     shell:
         "fedbench table {wildcards.table} --suite {params.suite} --also '{params.also}' --configs {params.configs}"
-        " --records {params.records} --out {params.out} > {log} 2>&1"
+        " {params.records} --out {params.out} > {log} 2>&1"
 
 
 rule table_page:
