@@ -23,7 +23,12 @@ def batch_norm(x: Tensor, sizes: Sequence[int], scale: Tensor, shift: Tensor) ->
     """
     found = [_of_client(*each) for each in zip(x, sizes, scale, shift, strict=True)]
     out, means, variances = zip(*found, strict=True)
-    return torch.stack(out), torch.stack(means), torch.stack(variances)
+    return _stacked(out), _stacked(means), _stacked(variances)
+
+
+def _stacked(parts: Sequence[Tensor]) -> Tensor:
+    """Return the clients' parts as one stack; a single client's is not copied."""
+    return parts[0].unsqueeze(0) if len(parts) == 1 else torch.stack(list(parts))
 
 
 def _of_client(x: Tensor, size: int, scale: Tensor, shift: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -107,7 +107,7 @@ class _ChannelSum(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor, Tensor]:
         (weights, x), edges, g = ctx.saved_tensors, ctx.edges, gradients[0].contiguous()
         by_edge = g.index_select(0, edges.targets)
-        back = edges.incoming((weights * by_edge).index_select(0, edges.reverse))
+        back = _bags(weights * by_edge, edges.reverse, edges.indptr)
         return None, by_edge.mul_(x.index_select(0, edges.sources)), back
 
 

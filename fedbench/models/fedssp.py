@@ -107,7 +107,7 @@ class FedSSPNetwork:
     def _layer(self, run: Pass, layer: int, weights: Tensor, x: Tensor) -> Tensor:
         name, place = f"conv{layer}", DROPPED_HERE + 2 * layer - 1
         sent = gelu(run.linear(f"{name}.message", x)).flatten(0, 1)
-        x = x + run.dropped(place, channel_sum(run.block.edges, weights, sent).view_as(x))
+        x = run.plus_dropped(x, place, channel_sum(run.block.edges, weights, sent).view_as(x))
         h = torch.relu(run.norms(f"{name}.first_norm", run.linear(f"{name}.first", x), run.block.sizes))
         h = torch.relu(run.norms(f"{name}.second_norm", run.linear(f"{name}.second", h), run.block.sizes))
-        return x + run.dropped(place + 1, h)
+        return run.plus_dropped(x, place + 1, h)

@@ -49,10 +49,12 @@ class Pass:
         scale, shift = (self.parameters[f"{name}.{kind}"].unsqueeze(1) for kind in ("weight", "bias"))
         return torch.addcmul(shift, layer_norm(x, x.shape[-1:]), scale)
 
-    def dropped(self, place: int, x: Tensor) -> Tensor:
-        """Return x [clients, slots, width] after dropout."""
-        keep = self.dropout.keep(place, x.shape[2]) if self.dropout else None
-        return x if keep is None or self.dropout is None else x * (keep.to(x.dtype) * self.dropout.scale)
+    def plus_dropped(self, x: Tensor, place: int, h: Tensor) -> Tensor:
+        """Return x + dropout(h), each [clients, slots, width]."""
+        keep = self.dropout.keep(place, h.shape[2]) if self.dropout else None
+        if keep is None or self.dropout is None:
+            return x + h
+        return torch.addcmul(x, h, keep.to(h.dtype).mul_(self.dropout.scale))
 
     def factors(self, place: int, sizes: Sequence[int], width: int, dtype: torch.dtype) -> Tensor | None:
         """Return dropout's factors of the clients' rows, one client after another [sum of sizes, width], or None."""
@@ -62,7 +64,7 @@ class Pass:
         if keep is None:
             return None
         own = torch.cat([mask[:size] for mask, size in zip(keep, sizes, strict=True)])
-        return own.to(dtype) * self.dropout.scale
+        return own.to(dtype).mul_(self.dropout.scale)
 
 
 @dataclass(frozen=True)
@@ -97,9 +99,9 @@ class SpectralFilters:
         mixed = run.linear("attention.in", run.layer_norm("attention.norm", h))
         keep = run.factors(_ATTENTION, run.block.sequences.weights, self.heads, h.dtype)
         seen = attend(mixed.flatten(0, 1), run.block.sequences, self.heads, keep).view_as(h)
-        h = h + run.dropped(_AFTER_ATTENTION, run.linear("attention.out", seen))
+        h = run.plus_dropped(h, _AFTER_ATTENTION, run.linear("attention.out", seen))
         inner = gelu(run.linear("mlp.first", run.layer_norm("mlp.norm", h)))
-        h = h + run.dropped(_AFTER_MLP, run.linear("mlp.second", inner))
+        h = run.plus_dropped(h, _AFTER_MLP, run.linear("mlp.second", inner))
         return self._at_edges(run, run.linear("spectra", h))
 
     def _at_edges(self, run: Pass, spectra: Tensor) -> Tensor:
