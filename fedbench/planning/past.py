@@ -16,6 +16,7 @@ from fedbench.settings import Settings, parse
 class PastRun(Settings):
     """One record's cost, per seed and per local epoch, and what it is comparable by."""
 
+    task: str
     method: str
     variant: str
     dataset: str
@@ -56,6 +57,6 @@ def _past(header: RunHeader) -> Iterator[PastRun]:
     if header.costs and isinstance(training, dict) and "rounds" in training:
         total = sum(cost.total_seconds for cost in header.costs)
         yield PastRun(
-            **header.model_dump(include={"method", "variant", "dataset", "clients", "startup_seconds"}),
+            **header.model_dump(include={"task", "method", "variant", "dataset", "clients", "startup_seconds"}),
             seconds_per_epoch=total / len(header.costs) / work_of(training),
         )

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from fedbench.configuration.suite import Suite
-from fedbench.planning.estimate import Estimate, estimate
+from fedbench.planning.estimate import Estimate, Estimator
 from fedbench.planning.jobs import Job, jobs_of_table
 from fedbench.planning.past import PastRun
 from fedbench.settings import Settings
@@ -34,7 +34,7 @@ class Share(Settings):
     @property
     def bases(self) -> Counter[str]:
         """Count how many estimates rest on which likeness to past runs."""
-        return Counter("same " + ", ".join(guess.basis) for guess in self.estimates if guess.basis)
+        return Counter(guess.basis for guess in self.estimates if guess.basis)
 
     def wall_seconds(self, cores: int) -> float:
         """Return the shortest wall time on ``cores`` single-threaded jobs: the longest job, or the total shared out."""
@@ -62,7 +62,8 @@ def plan_of(
     jobs = {name: jobs_of_table(name, suite, configs, also) for name in suite.tables}
     every = list(dict.fromkeys(job for table in jobs.values() for job in table))
     to_run = [job for job in every if job.name not in packed and not job.is_done(records)]
-    open_jobs = {job: estimate(job, past, configs) for job in to_run}
+    estimator = Estimator(past, configs)
+    open_jobs = {job: estimator.of(job) for job in to_run}
     return Plan(
         tables=tuple(_share(name, table, open_jobs) for name, table in jobs.items()),
         total=_share("total", every, open_jobs),

@@ -36,6 +36,11 @@ class Entry(Settings):
         """Return the name used in tables."""
         return (self.subset or self.resplit or self.dataset).title
 
+    @property
+    def size(self) -> float:
+        """Return what an epoch's work grows with (`fedbench.sources.size`); another split counts as the set."""
+        return (self.subset or self.dataset).size
+
 
 class GroupEntry(Settings):
     """A catalogue entry of a group, with its members' entries in order."""
@@ -48,6 +53,11 @@ class GroupEntry(Settings):
     def title(self) -> str:
         """Return the name used in tables."""
         return self.group.title
+
+    @property
+    def size(self) -> float:
+        """Return the members' sizes together."""
+        return sum(member.size for member in self.members)
 
 
 def load_entry(name: str, configs: Path) -> Entry | GroupEntry:

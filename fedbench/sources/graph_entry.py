@@ -8,6 +8,7 @@ from pydantic import Field
 
 from fedbench.settings import Settings
 from fedbench.sources.kinds import Source
+from fedbench.sources.size import graph_size
 
 
 class GraphCounts(Settings):
@@ -52,3 +53,8 @@ class GraphFile(Settings):
     counts: GraphCounts
     features: GraphFeatures
     sources: tuple[Source, ...] = Field(min_length=1, description="tried in this order")
+
+    @property
+    def size(self) -> float:
+        """Return the size of all graphs."""
+        return graph_size(self.counts.nodes, self.counts.edges)

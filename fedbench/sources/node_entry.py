@@ -8,6 +8,7 @@ from pydantic import Field
 
 from fedbench.settings import Settings
 from fedbench.sources.kinds import Source
+from fedbench.sources.size import graph_size
 
 
 class RawCounts(Settings):
@@ -45,6 +46,11 @@ class NodeFile(Settings):
     prepare: Prepare = Prepare()
     sources: tuple[Source, ...] = Field(min_length=1, description="tried in this order")
 
+    @property
+    def size(self) -> float:
+        """Return the size of the graph that is used."""
+        return graph_size(self.component.nodes, self.component.edges)
+
 
 class PreparedFile(Settings):
     """``configs/datasets/<name>.yaml`` of another data set's graph, prepared in another way."""
@@ -62,3 +68,8 @@ class SubsetFile(Settings):
     subset_of: str
     nodes: int = Field(ge=2, description="size of the breadth-first ball")
     edges: int = Field(description="undirected edges inside it")
+
+    @property
+    def size(self) -> float:
+        """Return the size of the piece."""
+        return graph_size(self.nodes, self.edges)

@@ -45,6 +45,11 @@ class RecDatasetFile(Settings):
     counts: SplitCounts
     sources: tuple[Source, ...] = Field(min_length=1, description="tried in this order")
 
+    @property
+    def size(self) -> float:
+        """Return the number of pairs that aren't given for the test."""
+        return self.raw.train
+
 
 class RecSplitFile(Settings):
     """``configs/datasets/<name>.yaml`` of another split of a set's pairs."""

@@ -46,8 +46,8 @@ def configs(tmp_path: Path) -> Path:
         path = tmp_path / "configs" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(yaml.safe_dump(values))
-    for name in ("datasets/cora.yaml", "partitions/metis.yaml"):
-        (tmp_path / "configs" / name).parent.mkdir()
+    for name in ("datasets/cora.yaml", "datasets/pubmed.yaml", "partitions/metis.yaml"):
+        (tmp_path / "configs" / name).parent.mkdir(exist_ok=True)
         shutil.copy(CONFIGS / name, tmp_path / "configs" / name)
     return tmp_path / "configs"
 
