@@ -35,6 +35,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Print the plan."""
     past = past_runs(args.past or [args.records, Path("reports/paper/records")])
-    packed = reusable(args.bundle, args.configs) if args.bundle else frozenset()
-    plan = plan_of(load_suite(args.suite, args.configs), args.configs, args.records, past, args.also, packed)
+    suite, packed = load_suite(args.suite, args.configs), reusable(args.bundle, args.configs)
+    plan = plan_of(suite, args.configs, args.records, past, args.also, packed)
     print(plan_text(plan, args.cores))

@@ -31,13 +31,15 @@ class Only:
         return self.of.get(name) if name in self.kept else None
 
 
-def reusable(bundle: Path, configs: Path) -> frozenset[str]:
-    """Return the names of a bundle's records that the present settings and code would make again.
+def reusable(bundle: Path | None, configs: Path) -> frozenset[str]:
+    """Return the names of a bundle's records that the present settings and code would make again; none without a bundle.
 
     Raises:
-        RecordError: there is no bundle, or it is damaged.
+        RecordError: the folder is no bundle, or a damaged one.
         ConfigurationError: a header is damaged.
     """
+    if bundle is None:
+        return frozenset()
     if not (bundle / HEADERS).is_file():
         raise RecordError(
             f"use the records of {bundle}",

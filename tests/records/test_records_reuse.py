@@ -9,14 +9,19 @@ from fedbench.records.pack import Bundle
 from fedbench.records.reuse import reusable
 
 
-@pytest.fixture
-def bundle(world):
-    """Return a bundle of the toy table's four records, which are nowhere else."""
-    world.fill()
+def packed(world):
+    """Move all records into a bundle, and return its folder."""
     where = ["--configs", world.configs, "--records", world.records]
     world.run("pack", "--suite", "s", *where, "--out", world.root / "bundle")
     shutil.rmtree(world.records)
     return world.root / "bundle"
+
+
+@pytest.fixture
+def bundle(world):
+    """Return a bundle of the toy table's four records, which are nowhere else."""
+    world.fill()
+    return packed(world)
 
 
 def methods(names):
@@ -30,11 +35,9 @@ def text(world, folder, suffix="md"):
 def test_a_table_from_a_bundle_beside_no_records_is_the_table_from_records(world):
     world.fill()
     assert world.table(out="direct") == 0
-    where = ["--configs", world.configs, "--records", world.records]
-    world.run("pack", "--suite", "s", *where, "--out", world.root / "bundle")
-    shutil.rmtree(world.records)
+    bundle = packed(world)
     assert world.table(out="again") == 1
-    assert world.table("--bundle", world.root / "bundle", out="again") == 0
+    assert world.table("--bundle", bundle, out="again") == 0
     assert text(world, "again") == text(world, "direct")
     assert text(world, "again", "csv") == text(world, "direct", "csv")
 

@@ -5,7 +5,6 @@ import shutil
 import signal
 import subprocess
 import time
-from pathlib import Path
 
 from fedbench.configuration.run import RunName, resolve
 from fedbench.provenance import code_digest
@@ -35,7 +34,7 @@ def test_committed_tables_are_rebuilt_where_their_records_are_not(done):
 
 def test_records_of_a_bundle_are_not_trained_again(tree):
     run = RunName(protocol="smoke", dataset="cora-mini", partition="metis-3", method="fedprox")
-    settings = resolve(run, Path("configs")).model_dump(mode="json")
+    settings = resolve(run, tree.folder / "configs").model_dump(mode="json")
     digests = Digests(settings=digest_of(settings), dataset="", partition="", code=code_digest("fedprox", "node"))
     record = record_of(flat(0.7), run, settings=settings, digests=digests)
     write_bundle([Entry(name_of(record.header), "e" * 64, record)], {("accuracy", "test")}, tree.folder / "packed")

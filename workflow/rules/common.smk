@@ -37,9 +37,7 @@ try:
         methods=[path.stem for path in METHOD_FILES],
         also=SELECTION.also,
     )
-    PACKED = (
-        reusable(SELECTION.bundle, SELECTION.configs) if SELECTION.bundle else set()
-    )
+    PACKED = reusable(SELECTION.bundle, SELECTION.configs)
 except FedbenchError as error:
     raise WorkflowError(str(error)) from None
 
