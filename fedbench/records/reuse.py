@@ -16,41 +16,48 @@ from fedbench.records.pack import HEADERS, Bundle, Entry, Layered, Records
 
 
 @dataclass(frozen=True)
-class Only:
-    """The records of ``of`` that are named."""
+class Reusable:
+    """The records of ``bundle`` that the ``present`` settings and code would make again."""
 
-    of: Records
-    kept: frozenset[str]
+    bundle: Bundle
+    present: Present
+
+    @classmethod
+    def of(cls, root: Path, configs: Path) -> Reusable:
+        """Return those of the bundle in ``root``.
+
+        Raises:
+            RecordError: the folder is no bundle, or its confirmations are damaged.
+        """
+        if not (root / HEADERS).is_file():
+            raise RecordError(
+                f"use the records of {root}",
+                found=f"no {HEADERS} there",
+                allowed="a folder that `fedbench pack` wrote, such as reports/paper/records",
+                remedy="name one, or leave `bundle` out",
+            )
+        return cls(Bundle(root), Present(configs, None, read_confirmations(root)))
 
     def names(self) -> list[str]:
         """Return the names of all records, sorted."""
-        return sorted(self.kept)
+        return [name for name, header in self.bundle.headers() if not self.present.stale(header)]
 
     def get(self, name: str) -> Entry | None:
-        """Return a record, or None if it isn't one of those named."""
-        return self.of.get(name) if name in self.kept else None
+        """Return a record, or None if the bundle hasn't got it, or it would come out otherwise now."""
+        entry = self.bundle.get(name)
+        return None if entry is None or self.present.stale(entry.record.header) else entry
 
 
 def reusable(bundle: Path | None, configs: Path) -> frozenset[str]:
-    """Return the names of a bundle's records that the present settings and code would make again; none without a bundle.
+    """Return the names of a bundle's records that needn't be made again; none without a bundle.
 
     Raises:
         RecordError: the folder is no bundle, or a damaged one.
         ConfigurationError: a header is damaged.
     """
-    if bundle is None:
-        return frozenset()
-    if not (bundle / HEADERS).is_file():
-        raise RecordError(
-            f"use the records of {bundle}",
-            found=f"no {HEADERS} there",
-            allowed="a folder that `fedbench pack` wrote, such as reports/paper/records",
-            remedy="name one, or leave `bundle` out",
-        )
-    present = Present(configs, None, read_confirmations(bundle))
-    return frozenset(name for name, header in Bundle(bundle).headers() if not present.stale(header))
+    return frozenset() if bundle is None else frozenset(Reusable.of(bundle, configs).names())
 
 
 def with_bundle(records: Records, bundle: Path | None, configs: Path) -> Records:
     """Return ``records`` behind those of a bundle that needn't be made again; ``records`` alone without a bundle."""
-    return records if bundle is None else Layered(Only(Bundle(bundle), reusable(bundle, configs)), records)
+    return records if bundle is None else Layered(Reusable.of(bundle, configs), records)
