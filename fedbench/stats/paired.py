@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from scipy import stats
@@ -25,20 +26,29 @@ class PairedFigures:
     high: float
 
 
-def paired_figures(cell: Cell, baseline: Cell, metric: Metric) -> PairedFigures | None:
-    """Return ``cell - baseline`` in the table's unit over the seeds that both have; None if they share none.
+def paired_figures(cells: Sequence[Cell], baselines: Sequence[Cell], metric: Metric) -> PairedFigures | None:
+    """Return the mean of ``cells`` minus that of ``baselines``, in the table's unit, over the seeds that all have.
+
+    None if they share no seed.
 
     Raises:
         RecordError: a figure can't be read off its records.
     """
-    if not cell.entries or not baseline.entries:
+    if not all(cell.entries for cell in (*cells, *baselines)):
         return None
-    ours, theirs = (selected_values(each.records, metric) for each in (cell, baseline))
+    ours, theirs = (_mean_by_seed(each, metric) for each in (cells, baselines))
     found, reverse = paired(ours, theirs), paired(theirs, ours)
     if found is None or reverse is None:
         return None
     wins = {"higher": found.wins, "lower": reverse.wins}[metric.better]
     return PairedFigures(found.difference, wins, *t_interval(found.difference))
+
+
+def _mean_by_seed(cells: Sequence[Cell], metric: Metric) -> Mapping[int, float]:
+    every = [selected_values(cell.records, metric) for cell in cells]
+    return {
+        seed: sum(one[seed] for one in every) / len(every) for seed in every[0] if all(seed in one for one in every)
+    }
 
 
 def t_interval(difference: Summary, level: float = LEVEL) -> tuple[float, float]:

@@ -15,6 +15,7 @@ from fedbench.stats.measures import metrics_of
 from fedbench.stats.verdict import NOT_RUN
 from fedbench.tables.cell_view import cell_view
 from fedbench.tables.marks import marks
+from fedbench.tables.paired import OVERALL
 from fedbench.tables.tidy import Column, columns_of, row_of, usual_seeds
 from fedbench.tables.units import Unit, unit_of
 from fedbench.tables.view import Block, Panel, RowView
@@ -47,6 +48,7 @@ def blocks_of(
     step = max(1, WIDEST // (most * figures))
     groups = [table.datasets[start : start + step] for start in range(0, len(table.datasets), step)]
     chosen = [[column for column in places if column[0] in group] for group in groups]
+    chosen[-1] += [column for column in places if column == OVERALL]
     return [_block(table, columns, places, panels, datasets, foot) for columns in chosen]
 
 
@@ -58,10 +60,10 @@ def _block(
     datasets: Mapping[str, str],
     foot: Sequence[tuple[str, Mapping[Column, str]]],
 ) -> Block:
-    kept = [places[column] for column in columns]
+    kept, names = [places[column] for column in columns], {OVERALL[0]: "All columns", **datasets}
     return Block(
-        datasets=tuple((datasets.get(name, name), len(list(group))) for name, group in groupby(d for d, _ in columns)),
-        partitions=tuple(_partition_heading(partition, table.partitions_in(name)) for name, partition in columns),
+        datasets=tuple((names.get(name, name), len(list(group))) for name, group in groupby(d for d, _ in columns)),
+        partitions=tuple(_partition_heading(column, table) for column in columns),
         panels=tuple(_narrowed(panel, kept) for panel in panels),
         foot=tuple((label, tuple(texts.get(column, "--") for column in columns)) for label, texts in foot),
     )
@@ -92,8 +94,11 @@ def _marks(found: Mapping[Row, dict[Column, Figures]], column: Column, unit: Uni
     return marks(means, unit.decimals, unit.better or table.metric.better) if ranked else dict.fromkeys(means, "")
 
 
-def _partition_heading(partition: str, partitions: Sequence[str]) -> str:
+def _partition_heading(column: Column, table: TableFile) -> str:
     """Return ``K = 5``, or the partition's name where K alone doesn't tell the table's partitions apart."""
-    names = [parse_name(name) for name in partitions]
+    if column == OVERALL:
+        return "mean"
+    dataset, partition = column
+    names = [parse_name(name) for name in table.partitions_in(dataset)]
     alike = len({name.scheme for name in names}) == 1 and len({name.clients for name in names}) == len(names)
     return f"K = {parse_name(partition).clients}" if alike else partition

@@ -15,6 +15,7 @@ from fedbench.stats.verdict import NOT_RUN, kind_of, partition_rule_in_words, ru
 from fedbench.tables.cell_view import letter
 from fedbench.tables.foot import foot_rows
 from fedbench.tables.over_clients import over_clients_notes
+from fedbench.tables.paired import has_overall
 from fedbench.tables.reading_notes import reading_notes
 from fedbench.tables.tidy import usual_seeds
 
@@ -22,6 +23,10 @@ Labels = Mapping[Row, str]
 """Row names."""
 RANKED = ("figure", "clients", "fairness")
 """Kinds of tables that mark the best."""
+_OVERALL = (
+    "All columns: each seed's mean difference over the columns, which count alike; the interval is for further seeds "
+    "on these very data sets and partitions, not for others."
+)
 
 
 def notes(table: TableFile, frame: pd.DataFrame, labels: Labels, configs: Path) -> list[str]:
@@ -102,6 +107,7 @@ def _paired(table: TableFile, frame: pd.DataFrame, labels: Labels) -> list[str]:
         f"Each figure is the row minus {name} in {table.metric.step}, paired by seed: mean and sample standard "
         "deviation of the differences, Student's 95 % interval of their mean, and in how many seeds the row is better.",
         "The interval is for one comparison; with many rows some exclude zero by chance.",
+        *([_OVERALL] if has_overall(table) else []),
     ]
 
 

@@ -19,7 +19,7 @@ from fedbench.tables.chosen_rounds import beside_rounds
 from fedbench.tables.csv_row import DECIMALS, beside_partitions, csv_columns, identity, judged, provenance
 from fedbench.tables.noniid import noniid_rows
 from fedbench.tables.over_clients import beside_clients
-from fedbench.tables.paired import paired_rows
+from fedbench.tables.paired import OVERALL, has_overall, paired_rows
 from fedbench.tables.rounds import rounds_rows
 
 Column = tuple[str, str]
@@ -74,7 +74,7 @@ def row_of(frame: pd.DataFrame, row: Row, metric: str) -> dict[Column, Figures]:
 
 def columns_of(table: TableFile) -> list[Column]:
     """Return the columns (data set, partition) of the printed table."""
-    return list(table.columns)
+    return [*table.columns, OVERALL] if has_overall(table) else list(table.columns)
 
 
 def usual_seeds(frame: pd.DataFrame) -> int:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from fedbench.files import write_arrays
 from fedbench.records.schema import SeedCost
 from fedbench.stats.paired import t_interval
 from fedbench.stats.summary import summarise
@@ -24,11 +25,12 @@ def rows(world):
     return {row["method"]: row for row in csv.DictReader(lines)}
 
 
-def fill(world, scores=SCORES):
+def fill(world, scores=SCORES, partition="metis-2"):
     for method, values in scores.items():
         test = {seed: [[0.1, 0.1], [value, value]] for seed, value in enumerate(values)}
         val = flat(0.5, seeds=tuple(test))["val"]
-        world.write({"val": val, "test": test}, RUN.model_copy(update={"method": method}), costs=costs(tuple(test)))
+        run = RUN.model_copy(update={"method": method, "partition": partition})
+        world.write({"val": val, "test": test}, run, costs=costs(tuple(test)))
 
 
 def test_paired_by_hand(world):
@@ -52,6 +54,35 @@ def test_paired_in_print(world):
     text = (world.root / "tables" / "toy.md").read_text()
     assert r"| -8.33 ± 2.08<br>95 % interval: \[-13.50, -3.16\]<br>better: 0/3 |" in text
     assert "Each figure is the row minus local in points, paired by seed" in text
+
+
+TWO_COLUMNS = {**PAIRED, "partitions": ["metis-2", "metis-3"]}
+AT_THREE = {"local": (0.5, 0.5, 0.5), "fedavg": (0.7, 0.5, 0.6), "fedper": (0.5, 0.5, 0.5)}
+
+
+def test_over_all_columns_a_seed_has_the_mean_of_its_differences(world):
+    world.suite(seeds=3, per_job=3, toy=TWO_COLUMNS)
+    fill(world)
+    write_arrays(world.results / "partitions" / "cora" / "metis-3.npz", {}, {})
+    fill(world, AT_THREE, "metis-3")
+    assert world.table() == 0
+    found = rows(world)["fedavg"]  # the last of its row; differences (-10 + 20) / 2, (-6 + 0) / 2, (-9 + 10) / 2
+    assert (found["dataset"], found["partition"], found["clients"]) == ("all", "all", "")
+    assert (found["mean"], found["n_seeds"], found["wins"]) == ("0.8333", "3", "2")
+    interval = stats.ttest_1samp([5, -3, 0.5], 0).confidence_interval(0.95)
+    assert (float(found["low"]), float(found["high"])) == pytest.approx(tuple(interval), abs=1e-4)
+    assert len(found["records"].split(";")) == 4
+    text = (world.root / "tables" / "toy.md").read_text()
+    assert "| Method | Cora, K = 2 | Cora, K = 3 | All columns, mean |" in text
+    assert "All columns: each seed's mean difference over the columns" in text
+    check_structure((world.root / "tables" / "toy.tex").read_text())
+
+
+def test_over_all_columns_says_nothing_while_one_is_missing(world):
+    world.suite(seeds=3, per_job=3, toy=TWO_COLUMNS)
+    fill(world)
+    world.table("--partial")
+    assert rows(world)["fedavg"]["verdict"] == "not run"
 
 
 def test_where_lower_is_better_a_win_is_lower(world):
