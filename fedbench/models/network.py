@@ -8,6 +8,7 @@ from typing import Protocol
 from torch import Tensor
 
 from fedbench.kernels.dropout import DropoutStream
+from fedbench.kernels.features import ClientFeatures
 from fedbench.kernels.sparse import SparseMatrix
 from fedbench.models.parameters import Parameter, Parameters
 
@@ -15,7 +16,7 @@ from fedbench.models.parameters import Parameter, Parameters
 class GraphBlock(Protocol):
     """The graphs of the clients that are computed in one step, padded to ``slots`` nodes each.
 
-    Node ``i`` of packed client ``b`` is row ``b * slots + i``; feature ``f`` of it is column ``b * width + f``.
+    Node ``i`` of packed client ``b`` is row ``b * slots + i`` of block-diagonal matrices.
     """
 
     @property
@@ -27,8 +28,8 @@ class GraphBlock(Protocol):
         """Nodes a client after padding."""
 
     @property
-    def features(self) -> SparseMatrix:
-        """Block-diagonal features [clients * slots, clients * feature width]."""
+    def features(self) -> ClientFeatures:
+        """The clients' features, [clients, slots, feature width]."""
 
     def propagation(self, layer: int) -> SparseMatrix:
         """Block-diagonal propagation matrix [clients * slots, clients * slots] of a layer; padding has empty rows."""
@@ -61,13 +62,11 @@ def propagate(block: GraphBlock, layer: int, x: Tensor) -> Tensor:
 
 
 def multiply(block: GraphBlock, h: Tensor | None, weight: Tensor) -> Tensor:
-    """Return h W for every packed client, X W from the sparse features where ``h`` is None.
+    """Return h W for every packed client, X W from the features where ``h`` is None.
 
     Args:
         block: the packed clients.
         h: [clients, slots, in], or None.
         weight: [clients, in, out].
     """
-    if h is not None:
-        return h @ weight
-    return (block.features @ weight.reshape(-1, weight.shape[2])).view(block.clients, block.slots, -1)
+    return block.features @ weight if h is None else h @ weight

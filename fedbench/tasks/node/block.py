@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from fedbench.kernels.features import ClientFeatures, Coordinates, features_of
 from fedbench.kernels.sparse import SparseMatrix, sparse_matrix
 from fedbench.tasks.node.arrays import PROPAGATIONS, ClientGraph, NodeProblem, offsets
 
@@ -42,7 +43,7 @@ class NodeBlock:
     sizes: tuple[int, ...]
     slots: int
     classes: int
-    features: SparseMatrix
+    features: ClientFeatures
     adjacency: SparseMatrix
     present: Tensor
     labels: Tensor
@@ -158,12 +159,9 @@ def _members(graphs: Sequence[Sequence[ClientGraph]], slots: int, split: str, de
 
 def _features(
     packed: Sequence[ClientGraph], slots: int, width: int, dtype: torch.dtype, device: torch.device
-) -> SparseMatrix:
-    rows = offsets([graph.feature_rows for graph in packed], slots)
-    columns = offsets([graph.feature_columns for graph in packed], width)
-    values = np.concatenate([graph.feature_values for graph in packed])
-    shape = (len(packed) * slots, len(packed) * width)
-    return sparse_matrix(rows, columns, values, shape, dtype=dtype, device=device)
+) -> ClientFeatures:
+    parts = [Coordinates(graph.feature_rows, graph.feature_columns, graph.feature_values) for graph in packed]
+    return features_of(parts, (slots, width), dtype=dtype, device=device)
 
 
 def _propagation(
