@@ -31,6 +31,7 @@ OF_KINDS = {"accuracy-by-steps": "clients", "client-accuracy": "clients"}
 OF_KEYS = OF_KINDS | {
     "apv-diagnostics": "diagnostics",
     "bars": "further",
+    "differences": "baseline",
     "grid": "grid",
     "spectra": "spectra",
     "sweep": "sweep",

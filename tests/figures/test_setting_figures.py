@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from fedbench.configuration.suite import load_suite
 from fedbench.errors import ConfigurationError
-from fedbench.figures import apv_diagnostics, bars, grid, sweep
+from fedbench.figures import apv_diagnostics, bars, differences, grid, sweep
 from fedbench.figures._scene import Scene
 from fedbench.files import write_arrays
 from fedbench.records.pack import open_records
@@ -207,3 +208,48 @@ def test_a_suite_names_figures_and_their_tables(world):
     world.configure("suites", "s", {**values, "figures": [{"name": "sweep", "table": "toi"}]})
     with pytest.raises(ConfigurationError, match="figures of tables that the suite hasn't: toi"):
         load_suite("s", world.configs)
+
+
+PAIRED = {**TABLE, "published": None, "kind": "paired", "baseline": "local", "rows": TABLE["rows"][:3]}
+
+
+@pytest.fixture
+def paired(world):
+    """FedAvg against local training at two partitions: -10 and -6 at the first, +20 and 0 at the second."""
+    world.suite(toy={**PAIRED, "partitions": ["metis-2", "metis-3"]})
+    write_arrays(world.results / "partitions" / "cora" / "metis-3.npz", {}, {})
+    values = {
+        "metis-2": {"local": (0.7, 0.7), "fedavg": (0.6, 0.64)},
+        "metis-3": {"local": (0.5, 0.5), "fedavg": (0.7, 0.5)},
+    }
+    for partition, by_method in values.items():
+        for method, scores in by_method.items():
+            test = {seed: [[0.1, 0.1], [score, score]] for seed, score in enumerate(scores)}
+            run = RUN.model_copy(update={"method": method, "partition": partition})
+            world.write({"val": flat(0.5)["val"], "test": test}, run)
+    return world
+
+
+def test_differences_are_the_paired_tables(paired):
+    axes = differences.draw(scene_of(paired, partial=True)).axes[0]
+    points = [(line.get_xdata()[0], line.get_ydata()[0]) for line in axes.get_lines() if len(line.get_xdata()) == 1]
+    means, heights = zip(*points, strict=True)
+    np.testing.assert_allclose(means, [-8, 10, 1])  # each column, then their mean; FedPer wasn't run
+    assert list(heights) == sorted(heights)
+    spans = [line.get_xdata() for line in axes.get_lines() if len(line.get_xdata()) == 2][:3]
+    reach = stats.t.ppf(0.975, 1) * np.array([4, 20, 8]) / 2  # half the difference of two seeds' differences
+    np.testing.assert_allclose([high - low for low, high in spans], 2 * reach)
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["fedavg", "fedper"]
+
+
+def test_without_a_column_there_is_no_mean_of_all(paired):
+    for suffix in ("parquet", "json"):
+        (paired.records / f"toy/cora/metis-3/fedavg/default/seeds-0-1.{suffix}").unlink()
+    axes = differences.draw(scene_of(paired, partial=True)).axes[0]
+    assert [line.get_xdata()[0] for line in axes.get_lines() if len(line.get_xdata()) == 1] == pytest.approx([-8])
+
+
+def test_differences_need_a_baseline(world):
+    world.fill()
+    with pytest.raises(ConfigurationError, match="no key 'baseline'"):
+        differences.draw(scene_of(world))
