@@ -72,12 +72,12 @@ def agreement(client: ClientPairs, scorer: Any, lists: np.ndarray) -> int:
 
 def clustering(files: tuple[Path, Path]) -> Figures:
     """Cut the graph into four clients, from the pairs in memory to a checked partition."""
-    from fedbench.datasets.rec.store import read_rec_dataset
+    from fedbench.datasets.rec.store import RecDataset
     from fedbench.partition.name import PartitionName
     from fedbench.partition.rec.build import partition_of
     from fedbench.partition.scheme import load_scheme
 
-    dataset, scheme = read_rec_dataset(files[0]), load_scheme("co-cluster", ROOT / "configs")
+    dataset, scheme = RecDataset.read(files[0]), load_scheme("co-cluster", ROOT / "configs")
     name = PartitionName(scheme="co-cluster", clients=CLIENTS, seed=0)
     return timed(lambda: partition_of(name, scheme, dataset))  # type: ignore[arg-type]
 

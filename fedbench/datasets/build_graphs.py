@@ -10,7 +10,7 @@ import numpy as np
 
 from fedbench.datasets import adjacency_lists, tu
 from fedbench.datasets.counts import check_counts
-from fedbench.datasets.graph import GraphDataset, write_graph_dataset
+from fedbench.datasets.graph import GraphDataset
 from fedbench.datasets.graph_features import node_features
 from fedbench.datasets.origin import origin_of, origin_path, write_origin
 from fedbench.datasets.raw_graphs import RawGraphs
@@ -29,7 +29,7 @@ def build_graphs(name: str, file: GraphFile, source: Source, raw_folder: Path, o
     """
     dataset = graphs_of(name, file, source, raw_folder)
     write_origin(origin_path(out), origin_of(name, source, np.arange(dataset.nodes)))
-    write_graph_dataset(out, dataset)
+    dataset.write(out)
     return dataset
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fedbench.datasets.build_graphs import graphs_of
-from fedbench.datasets.graph import GraphDataset, write_graph_dataset
+from fedbench.datasets.graph import GraphDataset
 from fedbench.datasets.graph_group import joined
 from fedbench.datasets.origin import Origin, origin_of, origin_path, write_origin
 from fedbench.datasets.wanted import source_of
@@ -27,7 +27,7 @@ def build_group(entry: GroupEntry, raw_folder: Path, out: Path) -> GraphDataset:
     position = np.concatenate([np.arange(part.nodes) for part in parts])
     dataset = joined(entry.name, parts)
     write_origin(origin_path(out), Origin(position, {"dataset": entry.name, "members": list(origins)}))
-    write_graph_dataset(out, dataset)
+    dataset.write(out)
     return dataset
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from fedbench.datasets import film, gnn_benchmark, heterophilous, linqs, ogb_files, planetoid
 from fedbench.datasets.canonical import content_order
 from fedbench.datasets.counts import check_counts, node_counts
-from fedbench.datasets.node import NodeDataset, write_dataset
+from fedbench.datasets.node import NodeDataset
 from fedbench.datasets.origin import origin_of, origin_path, write_origin
 from fedbench.datasets.prepare import ball, largest_component, row_normalised
 from fedbench.datasets.raw import RawNodes, reordered
@@ -44,7 +44,7 @@ def build_nodes(
     chosen = _chosen(file, subset, whole)
     dataset = _dataset(name, file, subset, reordered(whole, chosen), chosen)
     write_origin(origin_path(out), origin_of(name, source, order[chosen]))
-    write_dataset(out, dataset)
+    dataset.write(out)
     return dataset
 
 

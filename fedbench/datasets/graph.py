@@ -1,21 +1,16 @@
-"""The data set file of the task `graph`. Light: reading one imports NumPy only."""
+"""The data set file of the task `graph`. Light: importing it imports NumPy only."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from fedbench.artefacts import read_artefact
-from fedbench.files import sha256_of, write_arrays
-
-ARRAYS = ("x_indptr", "x_indices", "x_data", "x_shape", "edges", "graph_indptr", "edge_indptr", "y")
+from fedbench.artefacts import DatasetArtefact
 
 
 @dataclass(frozen=True)
-class GraphDataset:
+class GraphDataset(DatasetArtefact):
     """G graphs with node features and a class each; n nodes and E directed edges in all, d features.
 
     Graphs and nodes are in the raw files' order, on which the splits of the papers depend. Node numbers run on from
@@ -31,8 +26,9 @@ class GraphDataset:
         edge_indptr: int64[G + 1], the edges of graph g, likewise.
         y: int64[G], class of each graph, 0 to C - 1 in the order of the raw labels.
         meta: dataset, task, graphs, nodes, edges (undirected), features, classes.
-        digest: sha256 of the file it was read from; empty if it was not read from a file.
     """
+
+    TASK = "graph"
 
     x_indptr: np.ndarray
     x_indices: np.ndarray
@@ -42,13 +38,6 @@ class GraphDataset:
     graph_indptr: np.ndarray
     edge_indptr: np.ndarray
     y: np.ndarray
-    meta: dict[str, Any]
-    digest: str = ""
-
-    @property
-    def name(self) -> str:
-        """Return the data set's name in the catalogue."""
-        return str(self.meta["dataset"])
 
     @property
     def graphs(self) -> int:
@@ -69,18 +58,3 @@ class GraphDataset:
     def classes(self) -> int:
         """Return the number of classes."""
         return int(self.meta["classes"])
-
-
-def write_graph_dataset(path: Path, dataset: GraphDataset) -> None:
-    """Write a data set file; the same content gives the same bytes."""
-    write_arrays(path, {name: getattr(dataset, name) for name in ARRAYS}, dataset.meta)
-
-
-def read_graph_dataset(path: Path) -> GraphDataset:
-    """Read a data set file.
-
-    Raises:
-        DataError: it is missing, damaged, of another task, or lacks an array.
-    """
-    arrays, meta = read_artefact(path, ARRAYS, kind="dataset", task="graph")
-    return GraphDataset(**arrays, meta=meta, digest=sha256_of(path))

@@ -1,21 +1,16 @@
-"""The data set file of the task `node`. Light: reading one imports NumPy only."""
+"""The data set file of the task `node`. Light: importing it imports NumPy only."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from fedbench.artefacts import read_artefact
-from fedbench.files import sha256_of, write_arrays
-
-ARRAYS = ("x_indptr", "x_indices", "x_data", "x_shape", "edges", "y", "node_id")
+from fedbench.artefacts import DatasetArtefact
 
 
 @dataclass(frozen=True)
-class NodeDataset:
+class NodeDataset(DatasetArtefact):
     """One graph with node features and classes; n nodes, d features, E directed edges (both directions).
 
     Attributes:
@@ -27,8 +22,9 @@ class NodeDataset:
         y: int64[n], class of each node.
         node_id: int64[n], the node's place in the canonical order of the whole graph.
         meta: dataset, task, nodes, edges (undirected), features, classes.
-        digest: sha256 of the file it was read from; empty if it was not read from a file.
     """
+
+    TASK = "node"
 
     x_indptr: np.ndarray
     x_indices: np.ndarray
@@ -37,13 +33,6 @@ class NodeDataset:
     edges: np.ndarray
     y: np.ndarray
     node_id: np.ndarray
-    meta: dict[str, Any]
-    digest: str = ""
-
-    @property
-    def name(self) -> str:
-        """Return the data set's name in the catalogue."""
-        return str(self.meta["dataset"])
 
     @property
     def nodes(self) -> int:
@@ -54,18 +43,3 @@ class NodeDataset:
     def classes(self) -> int:
         """Return the number of classes."""
         return int(self.meta["classes"])
-
-
-def write_dataset(path: Path, dataset: NodeDataset) -> None:
-    """Write a data set file; the same content gives the same bytes."""
-    write_arrays(path, {name: getattr(dataset, name) for name in ARRAYS}, dataset.meta)
-
-
-def read_dataset(path: Path) -> NodeDataset:
-    """Read a data set file.
-
-    Raises:
-        DataError: it is missing, damaged, of another task, or lacks an array.
-    """
-    arrays, meta = read_artefact(path, ARRAYS, kind="dataset", task="node")
-    return NodeDataset(**arrays, meta=meta, digest=sha256_of(path))

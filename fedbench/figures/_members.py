@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedbench.datasets.rec.store import read_rec_dataset
+from fedbench.datasets.rec.store import RecDataset
 from fedbench.figures._scene import Scene
 from fedbench.files import read_arrays
-from fedbench.partition.rec.store import read_rec_partition
+from fedbench.partition.rec.store import RecPartition
 from fedbench.partition.rec.view import cut_from
 
 LEFT_OUT = 3
@@ -43,7 +43,7 @@ def _entries(arrays: dict[str, np.ndarray]) -> Members:
 
 def _pairs(partition_file: Path, dataset_file: Path) -> Members:
     """Return all pairs by their user's client; those with items that the client hasn't are unused."""
-    dataset, cut = read_rec_dataset(dataset_file), cut_from(read_rec_partition(partition_file))
+    dataset, cut = RecDataset.read(dataset_file), cut_from(RecPartition.read(partition_file))
     inside = cut.keeps(dataset.users, dataset.items)
     split = np.where(inside, dataset.split, LEFT_OUT)
     return Members(cut.user_client[dataset.users], split, "pairs")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fedbench.datasets.node import NodeDataset, read_dataset
+from fedbench.datasets.node import NodeDataset
 from fedbench.datasets.origin import origin_path, read_origin
 from fedbench.errors import DataError
 from fedbench.partition.check import check_name, check_partition, check_size
@@ -16,7 +16,7 @@ from fedbench.partition.clients import by_client, memberships, splits
 from fedbench.partition.cut import kept_edges
 from fedbench.partition.kinds import FileScheme, NodeScheme, OverlappingScheme
 from fedbench.partition.name import PartitionName
-from fedbench.partition.store import Partition, write_partition
+from fedbench.partition.store import Partition
 from fedbench.partition.table import import_table
 
 
@@ -30,7 +30,7 @@ def build_node_partition(
             or a table doesn't fit the data set.
         SourceError: a published table can't be had.
     """
-    dataset = read_dataset(dataset_path)
+    dataset = NodeDataset.read(dataset_path)
     check_name(dataset_name, dataset, dataset_path)
     check_size(name.clients, dataset.nodes, dataset.name)
     if isinstance(scheme, FileScheme):
@@ -40,12 +40,12 @@ def build_node_partition(
     else:
         client, node = memberships(name, scheme, dataset)
         split = splits(name, scheme, dataset, client, node)
-    partition = Partition(client, node, split, _meta(name, scheme, dataset))
+    partition = Partition(client, node, split, meta=_meta(name, scheme, dataset))
     check_partition(partition, dataset.nodes, disjoint=not isinstance(scheme, OverlappingScheme))
     partition = _with_edges(partition, dataset)
     if isinstance(scheme, FileScheme):
         _check_expected(scheme, partition, dataset)
-    write_partition(out, partition)
+    partition.write(out)
     return partition
 
 

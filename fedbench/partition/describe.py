@@ -6,19 +6,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from fedbench.datasets.graph import read_graph_dataset
-from fedbench.datasets.node import read_dataset
-from fedbench.datasets.rec.store import read_rec_dataset
+from fedbench.datasets.graph import GraphDataset
+from fedbench.datasets.node import NodeDataset
+from fedbench.datasets.rec.store import RecDataset
 from fedbench.partition.check import check_same_dataset
 from fedbench.partition.graphs.measures import graph_warnings, measure_graphs
 from fedbench.partition.graphs.report import graph_csv_text, graph_markdown_text
-from fedbench.partition.graphs.store import read_graph_partition
+from fedbench.partition.graphs.store import GraphPartition
 from fedbench.partition.measures import measure, warnings
 from fedbench.partition.rec.measures import measure_rec, rec_warnings
 from fedbench.partition.rec.report import rec_csv_text, rec_markdown_text
-from fedbench.partition.rec.store import read_rec_partition
+from fedbench.partition.rec.store import RecPartition
 from fedbench.partition.report import csv_text, markdown_text
-from fedbench.partition.store import read_partition
+from fedbench.partition.store import Partition
 from fedbench.partition.task import task_of
 
 
@@ -42,7 +42,7 @@ def describe(partition_path: Path, dataset_path: Path) -> Description:
 
 
 def _nodes(partition_path: Path, dataset_path: Path) -> Description:
-    partition, dataset, name = read_partition(partition_path), read_dataset(dataset_path), partition_path.stem
+    partition, dataset, name = Partition.read(partition_path), NodeDataset.read(dataset_path), partition_path.stem
     check_same_dataset(partition, dataset)
     found = measure(partition, dataset)
     page = markdown_text(name, partition, dataset, found)
@@ -50,7 +50,7 @@ def _nodes(partition_path: Path, dataset_path: Path) -> Description:
 
 
 def _graphs(partition_path: Path, dataset_path: Path) -> Description:
-    partition, dataset = read_graph_partition(partition_path), read_graph_dataset(dataset_path)
+    partition, dataset = GraphPartition.read(partition_path), GraphDataset.read(dataset_path)
     check_same_dataset(partition, dataset)
     found, name = measure_graphs(partition, dataset), partition_path.stem
     page = graph_markdown_text(name, partition, found)
@@ -58,7 +58,7 @@ def _graphs(partition_path: Path, dataset_path: Path) -> Description:
 
 
 def _pairs(partition_path: Path, dataset_path: Path) -> Description:
-    partition, dataset = read_rec_partition(partition_path), read_rec_dataset(dataset_path)
+    partition, dataset = RecPartition.read(partition_path), RecDataset.read(dataset_path)
     check_same_dataset(partition, dataset)
     found, name = measure_rec(partition, dataset), partition_path.stem
     page = rec_markdown_text(name, partition, found)

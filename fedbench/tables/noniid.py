@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from fedbench.configuration.table import TableFile
-from fedbench.datasets.node import read_dataset
+from fedbench.datasets.node import NodeDataset
 from fedbench.partition.noniid import read_all
-from fedbench.partition.store import Partition, read_partition
+from fedbench.partition.store import Partition
 from fedbench.stats.published import PublishedFigures
 from fedbench.stats.summary import Summary
 from fedbench.tables.csv_row import judged
@@ -49,7 +49,7 @@ def noniid_rows(table: TableFile, published: PublishedFigures, results: Path) ->
 
 def _columns(table: TableFile, dataset: str, results: Path) -> Sequence[_Column]:
     names = table.partitions_in(dataset)
-    partitions = [read_partition(results / "partitions" / dataset / f"{name}.npz") for name in names]
-    values = read_all(partitions, read_dataset(results / "datasets" / f"{dataset}.npz"), table.readings)
+    partitions = [Partition.read(results / "partitions" / dataset / f"{name}.npz") for name in names]
+    values = read_all(partitions, NodeDataset.read(results / "datasets" / f"{dataset}.npz"), table.readings)
     by_place = [{name: found[place] for name, found in values.items()} for place in range(len(partitions))]
     return [_Column(dataset, *column) for column in zip(names, partitions, by_place, strict=True)]

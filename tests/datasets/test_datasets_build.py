@@ -14,7 +14,7 @@ from scipy import sparse
 from fedbench.cli.__main__ import main
 from fedbench.datasets import build_nodes, linqs, unpickle
 from fedbench.datasets.build import build_dataset
-from fedbench.datasets.node import read_dataset
+from fedbench.datasets.node import NodeDataset
 from fedbench.datasets.prepare import ball, largest_component, row_normalised
 from fedbench.datasets.raw import raw_nodes
 from fedbench.errors import DataError, SourceError
@@ -78,7 +78,7 @@ def test_a_subset_is_a_connected_piece_of_its_parent(name, classes, raw_folder, 
 def test_a_data_set_file_reads_back(raw_folder, tmp_path):
     path = tmp_path / "d.npz"
     written = build_dataset(entry_of("cora-mini"), raw_folder("cora"), path)
-    read = read_dataset(path)
+    read = NodeDataset.read(path)
     assert read.digest == sha256_of(path)
     assert (read.name, read.nodes, read.classes) == ("cora-mini", 300, 7)
     assert np.array_equal(read.edges, written.edges)
@@ -88,7 +88,7 @@ def test_a_data_set_file_reads_back(raw_folder, tmp_path):
 def test_another_file_is_not_a_data_set(tmp_path):
     write_arrays(tmp_path / "p.npz", {"client": np.zeros(1)}, {"task": "node"})
     with pytest.raises(DataError, match="client"):
-        read_dataset(tmp_path / "p.npz")
+        NodeDataset.read(tmp_path / "p.npz")
 
 
 def test_reading_is_light():

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from fedbench.cli.__main__ import main
 from fedbench.datasets import adjacency_lists, tu
 from fedbench.datasets.build import build_dataset
-from fedbench.datasets.graph import read_graph_dataset
+from fedbench.datasets.graph import GraphDataset
 from fedbench.datasets.graph_features import node_features
-from fedbench.datasets.node import read_dataset
+from fedbench.datasets.node import NodeDataset
 from fedbench.datasets.origin import origin_path, read_origin
 from fedbench.datasets.raw_graphs import raw_graphs
 from fedbench.errors import DataError, SourceError
@@ -133,7 +133,7 @@ def mutag(raw_folder, tmp_path):
 
 def test_a_data_set_file_of_graphs_reads_back(mutag):
     written, path = mutag
-    read = read_graph_dataset(path)
+    read = GraphDataset.read(path)
     assert read.digest == sha256_of(path)
     assert (read.name, read.graphs, read.nodes, read.features, read.classes) == ("mutag", 188, 3371, 7, 2)
     for name in ("x_indptr", "edges", "graph_indptr", "edge_indptr", "y", "x_shape"):
@@ -157,10 +157,10 @@ def test_each_graph_has_its_own_nodes_and_edges(mutag):
 
 def test_graphs_and_one_graph_are_told_apart(mutag, raw_folder, tmp_path):
     with pytest.raises(DataError, match="task graph"):
-        read_dataset(mutag[1])
+        NodeDataset.read(mutag[1])
     build_dataset(entry_of("cora-mini"), raw_folder("cora"), tmp_path / "c.npz")
     with pytest.raises(DataError, match="task node"):
-        read_graph_dataset(tmp_path / "c.npz")
+        GraphDataset.read(tmp_path / "c.npz")
 
 
 def test_the_origin_says_which_files_and_that_the_order_is_theirs(mutag):

@@ -10,7 +10,7 @@ from fedbench.cli import dataset as dataset_command
 from fedbench.cli import fetch as fetch_command
 from fedbench.cli.__main__ import build_parser
 from fedbench.datasets.build import build_dataset
-from fedbench.datasets.graph import ARRAYS, read_graph_dataset
+from fedbench.datasets.graph import GraphDataset
 from fedbench.datasets.graph_group import member, member_of_each, members_of
 from fedbench.datasets.origin import origin_path, read_origin
 from fedbench.errors import ConfigurationError, SourceError
@@ -70,16 +70,16 @@ def group(tmp_path_factory):
 
 
 def test_each_member_comes_out_as_it_was_alone(group):
-    whole = read_graph_dataset(group("sm"))
+    whole = GraphDataset.read(group("sm"))
     for number, name in enumerate(["mutag", "bzr", "cox2"]):
-        alone, found = read_graph_dataset(group(name)), member(whole, number)
+        alone, found = GraphDataset.read(group(name)), member(whole, number)
         assert found.meta == alone.meta
-        for array in ARRAYS:
+        for array in GraphDataset.arrays():
             assert np.array_equal(getattr(found, array), getattr(alone, array)), array
 
 
 def test_a_group_says_what_is_in_it(group):
-    whole, origin = read_graph_dataset(group("sm")), read_origin(origin_path(group("sm")))
+    whole, origin = GraphDataset.read(group("sm")), read_origin(origin_path(group("sm")))
     assert [each["features"] for each in members_of(whole)] == [7, 53, 35, 53, 18, 38, 37]
     assert np.bincount(member_of_each(whole)).tolist() == [188, 405, 467, 756, 344, 2000, 4110]
     assert (whole.features, whole.classes, whole.graphs) == (53, 2, 8270)
@@ -94,7 +94,7 @@ def test_the_published_splits(group, name, tmp_path):
     data = group(name)
     cut = PartitionName("graphs", clients)
     partition = build_partition(name, cut, load_scheme("graphs", CONFIGS), data, tmp_path / "p.npz")
-    found = measure_graphs(partition, read_graph_dataset(data))
+    found = measure_graphs(partition, GraphDataset.read(data))
     floor = 100 * found.majority_test
     rows = zip(partition.meta["member"], found.train, found.val, found.test, floor.round(2).tolist(), strict=True)
     assert {of: (int(a), int(b), int(c), d) for of, a, b, c, d in rows} == {

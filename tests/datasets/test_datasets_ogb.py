@@ -12,7 +12,7 @@ from datasets_support import entry_of
 
 from fedbench.datasets import ogb_files
 from fedbench.datasets.build import build_dataset
-from fedbench.datasets.node import read_dataset
+from fedbench.datasets.node import NodeDataset
 from fedbench.datasets.origin import origin_path, read_origin
 from fedbench.errors import DataError, SourceError
 from fedbench.files import sha256_of
@@ -79,7 +79,7 @@ def test_the_largest_component_with_features_as_they_are(tmp_path):
     entry = small_entry(write_zip(tmp_path))
     write_note(tmp_path, entry.dataset.sources[1])
     build_dataset(entry, tmp_path, tmp_path / "out/arxiv.npz")
-    dataset = read_dataset(tmp_path / "out/arxiv.npz")
+    dataset = NodeDataset.read(tmp_path / "out/arxiv.npz")
     place = read_origin(origin_path(tmp_path / "out/arxiv.npz")).raw_position
     assert sorted(place.tolist()) == [0, 1, 2, 3]
     dense = np.zeros(dataset.x_shape, np.float32)

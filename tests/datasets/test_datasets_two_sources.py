@@ -10,7 +10,7 @@ from datasets_support import entry_of
 
 from fedbench.datasets.build import build_dataset
 from fedbench.datasets.canonical import content_order
-from fedbench.datasets.node import ARRAYS
+from fedbench.datasets.node import NodeDataset
 from fedbench.datasets.raw import RawNodes, reordered
 
 # sha256 of the arrays' bytes, so that no change of the canonical order goes unnoticed: results rest on it.
@@ -37,7 +37,7 @@ IN_PGL = ("cora", "citeseer", "pubmed", "cora-mini", "citeseer-mini")
 
 def digest(dataset) -> str:
     total = hashlib.sha256()
-    for name in ARRAYS:
+    for name in NodeDataset.arrays():
         array = getattr(dataset, name)
         total.update(f"{name} {array.dtype.str} {array.shape}".encode() + array.tobytes())
     return total.hexdigest()

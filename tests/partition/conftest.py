@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from partition_support import grid
 
-from fedbench.datasets.node import write_dataset
 from fedbench.datasets.origin import Origin, origin_path, write_origin
 
 CONFIGS = Path(__file__).parents[2] / "configs"
@@ -17,7 +16,7 @@ CONFIGS = Path(__file__).parents[2] / "configs"
 def grid_file(tmp_path) -> Path:
     """Write an 8 x 8 grid and its origin."""
     path = tmp_path / "grid.npz"
-    write_dataset(path, grid(8))
+    grid(8).write(path)
     meta = {"dataset": "grid", "source": "mirror", "format": "planetoid"}
     write_origin(origin_path(path), Origin(np.arange(64)[::-1].copy(), meta))
     return path

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fedbench.datasets.node import NodeDataset, read_dataset
+from fedbench.datasets.node import NodeDataset
 from fedbench.partition.build import build_partition
 from fedbench.partition.name import parse_name
 from fedbench.partition.scheme import Scheme, load_scheme
@@ -19,7 +19,7 @@ def scheme_of(name: str) -> Scheme:
 
 def built(text: str, dataset_file: Path, out: Path) -> Partition:
     name = parse_name(text)
-    return build_partition(read_dataset(dataset_file).name, name, scheme_of(name.scheme), dataset_file, out)
+    return build_partition(NodeDataset.read(dataset_file).name, name, scheme_of(name.scheme), dataset_file, out)
 
 
 def rng(*seed: int) -> np.random.Generator:

@@ -5,10 +5,9 @@ from pathlib import Path
 import numpy as np
 from partition_support import CONFIGS, grid
 
-from fedbench.datasets.graph import GraphDataset, write_graph_dataset
-from fedbench.datasets.node import write_dataset
+from fedbench.datasets.graph import GraphDataset
 from fedbench.datasets.rec.raw import TEST, TRAIN
-from fedbench.datasets.rec.store import RecDataset, pair_counts, write_rec_dataset
+from fedbench.datasets.rec.store import RecDataset, pair_counts
 from fedbench.partition.kinds import FileScheme
 from fedbench.partition.rec.kinds import Groups
 from fedbench.partition.scheme import Scheme, load_scheme
@@ -53,7 +52,7 @@ def pairs() -> RecDataset:
     user, item = user[met], item[met]
     split = np.where(np.arange(user.size) % 5 == 4, TEST, TRAIN).astype(np.int8)
     meta = {"dataset": "toy", "task": "rec", "users": 40, "items": 40, "pairs": pair_counts(split)}
-    return RecDataset(user, item, split, meta)
+    return RecDataset(user, item, split, meta=meta)
 
 
 def write_each(folder: Path) -> dict[str, Path]:
@@ -61,7 +60,7 @@ def write_each(folder: Path) -> dict[str, Path]:
     files = {task: folder / f"{task}.npz" for task in ("node", "graph", "rec")}
     node = grid(16)
     node.meta["dataset"] = "toy"
-    write_dataset(files["node"], node)
-    write_graph_dataset(files["graph"], rings([3 + i % 4 for i in range(200)], [i % 2 for i in range(200)], name="toy"))
-    write_rec_dataset(files["rec"], pairs())
+    node.write(files["node"])
+    rings([3 + i % 4 for i in range(200)], [i % 2 for i in range(200)], name="toy").write(files["graph"])
+    pairs().write(files["rec"])
     return files

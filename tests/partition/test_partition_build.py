@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from fedbench.datasets.node import read_dataset
+from fedbench.datasets.node import NodeDataset
 from fedbench.errors import ConfigurationError, DataError
 from fedbench.partition import metis
 from fedbench.partition.build import build_partition
@@ -16,7 +16,7 @@ from fedbench.partition.kinds import MetisScheme, SplitSettings
 from fedbench.partition.name import PartitionName, parse_name
 from fedbench.partition.scheme import load_scheme
 from fedbench.partition.split import drawn_split
-from fedbench.partition.store import read_partition
+from fedbench.partition.store import Partition
 from fedbench.settings import parse
 
 CONFIGS = Path(__file__).parents[2] / "configs"
@@ -25,13 +25,13 @@ METIS = load_scheme("metis", CONFIGS)
 
 def built(text: str, dataset_file: Path, out: Path | None = None):
     out = out or dataset_file.parent / "p.npz"
-    build_partition(read_dataset(dataset_file).name, parse_name(text), METIS, dataset_file, out)
-    return read_partition(out)
+    build_partition(NodeDataset.read(dataset_file).name, parse_name(text), METIS, dataset_file, out)
+    return Partition.read(out)
 
 
 @pytest.mark.parametrize("clients", [1, 2, 5, 10])
 def test_every_node_once_and_the_counts_are_networkxs(grid_file, clients):
-    partition, dataset = built(f"metis-{clients}", grid_file), read_dataset(grid_file)
+    partition, dataset = built(f"metis-{clients}", grid_file), NodeDataset.read(grid_file)
     assert sorted(partition.node.tolist()) == list(range(64))
     assert (partition.client.dtype, partition.node.dtype, partition.split.dtype) == (np.int64, np.int64, np.int8)
     assert partition.clients == clients == np.unique(partition.client).size
@@ -65,7 +65,7 @@ def test_the_same_name_gives_the_same_bytes_and_another_seed_another_cut(grid_fi
     built("metis-4", grid_file, again)
     built("metis-4-s1", grid_file, other)
     assert first.read_bytes() == again.read_bytes()
-    one, two = read_partition(first), read_partition(other)
+    one, two = Partition.read(first), Partition.read(other)
     assert two.meta["seed"] == 1
     assert one.nodes_of(0, 0).tolist() != two.nodes_of(0, 0).tolist()
 

@@ -7,14 +7,14 @@ from fedbench.errors import DataError
 from fedbench.files import write_arrays
 from fedbench.partition.check import check_partition
 from fedbench.partition.cut import kept_edges, kept_per_client, missing_per_client
-from fedbench.partition.store import Partition, read_partition, write_partition
+from fedbench.partition.store import Partition
 
 META = {"dataset": "d", "clients": 2}
 
 
 def partition(client, node, split=None, clients=2):
     split = np.zeros(len(node), np.int8) if split is None else np.array(split, np.int8)
-    return Partition(np.array(client), np.array(node), split, {**META, "clients": clients})
+    return Partition(np.array(client), np.array(node), split, meta={**META, "clients": clients})
 
 
 @pytest.mark.parametrize(
@@ -64,8 +64,8 @@ def test_edges_of_overlapping_clients():
 
 
 def test_a_partition_file_reads_back(tmp_path):
-    write_partition(tmp_path / "p.npz", partition([0, 0, 1], [0, 2, 1], [0, 1, 2]))
-    read = read_partition(tmp_path / "p.npz")
+    partition([0, 0, 1], [0, 2, 1], [0, 1, 2]).write(tmp_path / "p.npz")
+    read = Partition.read(tmp_path / "p.npz")
     assert read.nodes_of(0).tolist() == [0, 2]
     assert read.nodes_of(0, 1).tolist() == [2]
     assert len(read.digest) == 64
@@ -74,7 +74,7 @@ def test_a_partition_file_reads_back(tmp_path):
 def test_another_file_is_not_a_partition(tmp_path):
     write_arrays(tmp_path / "d.npz", {"edges": np.zeros(1)}, {})
     with pytest.raises(DataError, match="arrays edges"):
-        read_partition(tmp_path / "d.npz")
+        Partition.read(tmp_path / "d.npz")
     (tmp_path / "t.npz").write_bytes(b"PK\x03\x04")
     with pytest.raises(DataError, match="written by fedbench"):
-        read_partition(tmp_path / "t.npz")
+        Partition.read(tmp_path / "t.npz")

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from partition_support import grid
 
-from fedbench.datasets.node import read_dataset, write_dataset
+from fedbench.datasets.node import NodeDataset
 from fedbench.errors import DataError
 from fedbench.partition.build import build_partition
 from fedbench.partition.clients import CUTS
@@ -23,7 +23,7 @@ from fedbench.partition.name import PartitionName
 from fedbench.partition.rec.clients import CLUSTERS
 from fedbench.partition.rec.kinds import CoScheme
 from fedbench.partition.scheme import load_scheme
-from fedbench.partition.store import Partition, read_partition
+from fedbench.partition.store import Partition
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 ALL = {path.stem: load_scheme(path.stem, CONFIGS) for path in sorted((CONFIGS / "partitions").glob("*.yaml"))}
@@ -36,14 +36,14 @@ every_scheme = pytest.mark.parametrize("scheme", DRAWN)
 @pytest.fixture(scope="module")
 def large(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("large") / "grid.npz"
-    write_dataset(path, grid(16))
+    grid(16).write(path)
     return path
 
 
 def built(scheme: str, dataset: Path, clients: int = 5, seed: int = 0, out: str = "p.npz") -> Partition:
     name = PartitionName(scheme, clients, seed)
     build_partition("grid", name, DRAWN[scheme], dataset, dataset.parent / out)
-    return read_partition(dataset.parent / out)
+    return Partition.read(dataset.parent / out)
 
 
 def test_every_kind_is_here_and_can_be_cut():
@@ -73,7 +73,7 @@ def test_invariants(scheme, large, clients, seed):
 
 @every_scheme
 def test_the_description_is_complete(scheme, large):
-    meta, digest = built(scheme, large, 10, 3).meta, read_dataset(large).digest
+    meta, digest = built(scheme, large, 10, 3).meta, NodeDataset.read(large).digest
     told = {"dataset": "grid", "dataset_digest": digest, "scheme": scheme, "clients": 10, "seed": 3}
     assert {key: meta[key] for key in told} == told
     assert set(meta) == {*told, "settings", "kept_edges", "cut_edges"}
@@ -119,7 +119,7 @@ def test_a_global_split_is_the_same_for_every_scheme_and_number_of_clients(schem
 @pytest.mark.parametrize("clients", [5, 10])
 def test_a_split_in_each_client_has_its_shares_there(scheme, clients, large):
     partition, shares = built(scheme, large, clients), DRAWN[scheme].split
-    found = measure(partition, read_dataset(large))
+    found = measure(partition, NodeDataset.read(large))
     assert found.train.tolist() == [round(shares.train * n) for n in found.nodes.tolist()]
     assert found.test.tolist() == [round(shares.test * n) for n in found.nodes.tolist()]
 
@@ -136,7 +136,7 @@ def test_too_many_clients_are_refused_and_nothing_is_written(scheme, large):
 def test_another_data_set_draws_other_numbers(scheme, large, tmp_path):
     dataset = grid(16)
     dataset.meta["dataset"] = "other"
-    write_dataset(tmp_path / "o.npz", dataset)
+    dataset.write(tmp_path / "o.npz")
     other = build_partition("other", PartitionName(scheme, 5), DRAWN[scheme], tmp_path / "o.npz", tmp_path / "p.npz")
     assert other.split.tolist() != built(scheme, large).split.tolist()
 

@@ -106,7 +106,7 @@ def test_a_client_with_too_few_graphs_of_a_class_is_refused_by_name():
 def toy() -> tuple[GraphPartition, object]:
     data = rings([3, 1, 4, 3, 3, 5, 3], [0, 1, 0, 0, 1, 1, 0])
     arrays = ([0, 0, 0, 1, 1, 1, 1], [0, 2, 6, 1, 3, 4, 5], [0, 1, 2, 0, 1, 2, 2])
-    return GraphPartition(*(np.array(values) for values in arrays), {"dataset": "rings", "clients": 2}), data
+    return GraphPartition(*(np.array(values) for values in arrays), meta={"dataset": "rings", "clients": 2}), data
 
 
 def test_measures_by_hand():

@@ -4,7 +4,7 @@ import networkx as nx
 import pytest
 from partition_support import built, grid, scheme_of
 
-from fedbench.datasets.node import read_dataset
+from fedbench.datasets.node import NodeDataset
 from fedbench.errors import DataError
 from fedbench.partition.louvain import communities, louvain_clients
 from fedbench.partition.measures import measure
@@ -20,7 +20,7 @@ def test_owners_too_small_for_delta_are_refused():
 
 @pytest.mark.parametrize("owners", [3, 5, 10])
 def test_coras_owners(owners, cora_file, tmp_path):
-    dataset = read_dataset(cora_file)
+    dataset = NodeDataset.read(cora_file)
     found = measure(built(f"louvain-{owners}", cora_file, tmp_path / "p.npz"), dataset)
     assert found.nodes.max() < dataset.nodes // owners + 20 + 2 * dataset.classes
     assert found.class_counts.min() >= 2
@@ -28,7 +28,7 @@ def test_coras_owners(owners, cora_file, tmp_path):
 
 
 def test_communities_are_networkxs_and_follow_the_seed(cora_file):
-    dataset = read_dataset(cora_file)
+    dataset = NodeDataset.read(cora_file)
     groups = communities(dataset, 1.0, 7)
     graph = nx.Graph(dataset.edges.T.tolist())
     assert nx.community.is_partition(graph, [set(group.tolist()) for group in groups])

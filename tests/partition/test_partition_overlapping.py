@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from partition_support import built, rng, scheme_of
 
-from fedbench.datasets.node import read_dataset
+from fedbench.datasets.node import NodeDataset
 from fedbench.errors import ConfigurationError, DataError
 from fedbench.partition.clients import memberships
 from fedbench.partition.kinds import OverlappingScheme
@@ -40,7 +40,7 @@ def test_draws_of_a_part_are_independent():
 
 
 def test_overlapping_clients_are_halves_of_metis_parts(cora_file):
-    dataset = read_dataset(cora_file)
+    dataset = NodeDataset.read(cora_file)
     parts = memberships(PartitionName("metis", 2), scheme_of("metis"), dataset)
     client, node = memberships(PartitionName("overlapping", 10), OVERLAPPING, dataset)
     for k in range(10):
@@ -51,7 +51,7 @@ def test_overlapping_clients_are_halves_of_metis_parts(cora_file):
 
 @pytest.mark.parametrize(("clients", "sizes", "train"), [(10, 621, 90), (30, 207, 25), (50, 124, 10)])
 def test_coras_overlapping_clients_are_of_the_papers_size(clients, sizes, train, cora_file, tmp_path):
-    found = measure(built(f"overlapping-{clients}", cora_file, tmp_path / "p.npz"), read_dataset(cora_file))
+    found = measure(built(f"overlapping-{clients}", cora_file, tmp_path / "p.npz"), NodeDataset.read(cora_file))
     assert abs(found.nodes.mean() - sizes) < 1
     assert found.nodes.max() - found.nodes.min() < 0.08 * sizes
     assert found.train.min() >= train
@@ -61,7 +61,7 @@ def test_coras_overlapping_clients_are_of_the_papers_size(clients, sizes, train,
 
 
 def test_the_report_tells_memberships_from_nodes(cora_file, tmp_path):
-    partition, dataset = built("overlapping-10", cora_file, tmp_path / "p.npz"), read_dataset(cora_file)
+    partition, dataset = built("overlapping-10", cora_file, tmp_path / "p.npz"), NodeDataset.read(cora_file)
     held = np.unique(partition.node).size
     text = markdown_text("overlapping-10", partition, dataset, measure(partition, dataset))
     assert f"{held:,} of 2,485 nodes in 10 clients, {partition.node.size:,} memberships; " in text

@@ -8,9 +8,9 @@ import pytest
 from scipy.stats import entropy
 
 from fedbench.cli.__main__ import main
-from fedbench.datasets.node import read_dataset
+from fedbench.datasets.node import NodeDataset
 from fedbench.partition.measures import measure, warnings
-from fedbench.partition.store import Partition, read_partition, write_partition
+from fedbench.partition.store import Partition
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 
@@ -18,18 +18,18 @@ CONFIGS = Path(__file__).parents[2] / "configs"
 @pytest.fixture
 def columns(grid_file):
     """Write a partition of the 8 x 8 grid: client 0 has column 0 (class 0), client 1 the rest; 0 validates nothing."""
-    dataset = read_dataset(grid_file)
+    dataset = NodeDataset.read(grid_file)
     client = (np.arange(64) % 8 > 0).astype(np.int64)
     node = np.argsort(client, kind="stable")
     split = np.where(client[node] == 0, 2 * (node // 8 % 2), node % 3).astype(np.int8)
     meta = {"dataset": "grid", "dataset_digest": dataset.digest, "scheme": "columns", "clients": 2, "seed": 0}
     meta |= {"kept_edges": 104, "cut_edges": 8}
-    write_partition(grid_file.parent / "columns-2.npz", Partition(client[node], node, split, meta))
+    Partition(client[node], node, split, meta=meta).write(grid_file.parent / "columns-2.npz")
     return grid_file.parent / "columns-2.npz"
 
 
 def test_measures_by_hand(columns, grid_file):
-    found = measure(read_partition(columns), read_dataset(grid_file))
+    found = measure(Partition.read(columns), NodeDataset.read(grid_file))
     assert found.nodes.tolist() == [8, 56]
     assert (found.train[0], found.val[0], found.test[0]) == (4, 0, 4)
     assert found.kept_edges.tolist() == [7, 97]

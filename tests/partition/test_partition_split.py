@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from partition_support import built, rng
 
-from fedbench.datasets.node import read_dataset
+from fedbench.datasets.node import NodeDataset
 from fedbench.errors import ConfigurationError
 from fedbench.partition.kinds import SplitSettings
 from fedbench.partition.measures import measure
@@ -19,7 +19,7 @@ def test_the_clients_of_metis_per_client_are_those_of_metis(cora_file, tmp_path)
     assert np.array_equal(one.client, other.client)
     assert np.array_equal(one.node, other.node)
     assert not np.array_equal(one.split, other.split)
-    train = measure(other, read_dataset(cora_file))
+    train = measure(other, NodeDataset.read(cora_file))
     assert train.train.tolist() == [round(0.2 * n) for n in train.nodes.tolist()]
 
 

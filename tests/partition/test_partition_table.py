@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fedbench.datasets.node import read_dataset
+from fedbench.datasets.node import NodeDataset
 from fedbench.datasets.origin import Origin, origin_path, read_origin, write_origin
 from fedbench.errors import DataError, SourceError
 from fedbench.partition.build import build_partition
 from fedbench.partition.kinds import FileScheme
 from fedbench.partition.name import parse_name
 from fedbench.partition.scheme import load_scheme
-from fedbench.partition.store import read_partition
+from fedbench.partition.store import Partition
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 SIZES = [244, 247, 241, 244, 254, 253, 253, 253, 248, 248]
@@ -25,7 +25,7 @@ TRAIN = [48, 41, 51, 55, 48, 46, 61, 44, 48, 55]
 def test_the_authors_partition(cora_file, tmp_path):
     out = tmp_path / "p.npz"
     build_partition("cora", parse_name("fedaux-authors-10"), load_scheme("fedaux-authors", CONFIGS), cora_file, out)
-    partition, dataset = read_partition(out), read_dataset(cora_file)
+    partition, dataset = Partition.read(out), NodeDataset.read(cora_file)
     assert np.bincount(partition.client).tolist() == SIZES
     assert [partition.nodes_of(client, 0).size for client in range(10)] == TRAIN
     client = np.empty(2485, dtype=int)

@@ -35,7 +35,7 @@ def dataset(train, test=(), val=(), users=None, items=None) -> RecDataset:
     user, item, split = np.array(rows, dtype=np.int64).reshape(-1, 3).T
     split = split.astype(np.int8)
     counts = {"users": users or int(user.max()) + 1, "items": items or int(item.max()) + 1}
-    return RecDataset(user, item, split, {"dataset": "toy", "task": "rec", **counts, "pairs": pair_counts(split)})
+    return RecDataset(user, item, split, meta={"dataset": "toy", "task": "rec", **counts, "pairs": pair_counts(split)})
 
 
 def blocks(users: int = 30, items: int = 40, groups: int = 3, inside: float = 0.6, outside: float = 0.03) -> RecDataset:

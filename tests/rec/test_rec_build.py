@@ -12,7 +12,7 @@ from fedbench.cli.__main__ import build_parser
 from fedbench.datasets.build import build_dataset
 from fedbench.datasets.origin import origin_path
 from fedbench.datasets.rec.origin import read_rec_origin
-from fedbench.datasets.rec.store import read_rec_dataset
+from fedbench.datasets.rec.store import RecDataset
 from fedbench.errors import ConfigurationError, DataError, SourceError
 from fedbench.files import sha256_of, write_arrays
 from fedbench.sources.catalogue import load_entry
@@ -64,7 +64,7 @@ def test_from_entry_to_file(catalogue, tmp_path):
     entry = catalogue()
     fetch(entry.title, entry.dataset.sources, tmp_path / "raw")
     build_dataset(entry, tmp_path / "raw", tmp_path / "toy.npz")
-    data, origin = read_rec_dataset(tmp_path / "toy.npz"), read_rec_origin(origin_path(tmp_path / "toy.npz"))
+    data, origin = RecDataset.read(tmp_path / "toy.npz"), read_rec_origin(origin_path(tmp_path / "toy.npz"))
     assert (data.users.dtype, data.items.dtype, data.split.dtype) == (np.int64, np.int64, np.int8)
     assert data.users.tolist() == [0, 0, 0, 1, 1, 1, 1]
     assert data.items.tolist() == [0, 1, 2, 0, 1, 2, 3]
@@ -174,4 +174,4 @@ def test_a_source_without_a_loader_of_pairs_is_refused(catalogue, tmp_path):
 def test_a_file_of_another_task_is_refused(tmp_path):
     write_arrays(tmp_path / "x.npz", {"users": np.zeros(1)}, {"task": "node"})
     with pytest.raises(DataError, match="task rec"):
-        read_rec_dataset(tmp_path / "x.npz")
+        RecDataset.read(tmp_path / "x.npz")

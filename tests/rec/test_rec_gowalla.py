@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from rec_support import CONFIGS
 
-from fedbench.datasets.rec.store import read_rec_dataset
+from fedbench.datasets.rec.store import RecDataset
 from fedbench.partition.name import PartitionName
 from fedbench.partition.rec.build import partition_of
 from fedbench.partition.rec.measures import measure_rec
@@ -28,7 +28,7 @@ def cut(text: str, data):
 
 @pytest.fixture(scope="module")
 def gowalla(built):
-    return read_rec_dataset(built("gowalla"))
+    return RecDataset.read(built("gowalla"))
 
 
 @pytest.mark.parametrize("name", CUTS)

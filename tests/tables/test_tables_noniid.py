@@ -13,13 +13,13 @@ from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 
 from fedbench.configuration.suite import files_of_suite, load_suite, runs_of_suite
 from fedbench.configuration.table_parts import FeatureTerm, LabelTerm, Reading
-from fedbench.datasets.node import NodeDataset, write_dataset
+from fedbench.datasets.node import NodeDataset
 from fedbench.errors import DataError
 from fedbench.partition import noniid_features
 from fedbench.partition.noniid import Differences, read_all
 from fedbench.partition.noniid_features import gamma_of, kernel_sums
 from fedbench.partition.noniid_labels import mean_divergence
-from fedbench.partition.store import Partition, write_partition
+from fedbench.partition.store import Partition
 from fedbench.records.check import Present
 from fedbench.records.pack import open_records
 from fedbench.tables.build import write_table
@@ -36,13 +36,13 @@ def dataset_of(seed=0, nodes=30, features=12, classes=4):
     meta = {"dataset": "cora", "task": "node", "nodes": nodes, "classes": classes, "features": features, "edges": 0}
     empty = np.zeros((2, 0), np.int64)
     arrays = (x.indptr.astype(np.int64), x.indices.astype(np.int32), x.data, np.array(x.shape), empty, y)
-    return NodeDataset(*arrays, np.arange(nodes), meta)
+    return NodeDataset(*arrays, np.arange(nodes), meta=meta)
 
 
 def partition_of(clients=CLIENTS):
     client = np.repeat(np.arange(len(clients)), [len(nodes) for nodes in clients])
     node = np.concatenate(clients)
-    return Partition(client, node, np.zeros(len(node), np.int8), {"clients": len(clients)})
+    return Partition(client, node, np.zeros(len(node), np.int8), meta={"clients": len(clients)})
 
 
 def dense(dataset):
@@ -184,8 +184,8 @@ def described(world):
     names = {"datasets": {"cora": "Cora"}, "partitions": {"metis": "METIS disjoint"}, "metrics": {"noniid": "xi"}}
     world.configure("published", "names", names)
     world.suite(xi=NONIID)
-    write_dataset(world.results / "datasets" / "cora.npz", dataset_of())
-    write_partition(world.results / "partitions" / "cora" / "metis-3.npz", partition_of())
+    dataset_of().write(world.results / "datasets" / "cora.npz")
+    partition_of().write(world.results / "partitions" / "cora" / "metis-3.npz")
     return world
 
 

@@ -15,7 +15,7 @@ from fedbench.datasets.rec.order import numbered
 from fedbench.datasets.rec.origin import rec_origin_of, write_rec_origin
 from fedbench.datasets.rec.raw import TEST, Numbered, RawPairs
 from fedbench.datasets.rec.split import pool, split_of
-from fedbench.datasets.rec.store import RecDataset, pair_counts, write_rec_dataset
+from fedbench.datasets.rec.store import RecDataset, pair_counts
 from fedbench.datasets.wanted import loader_of
 from fedbench.sources.kinds import Source
 from fedbench.sources.rec_entry import Order, RecDatasetFile, RecSplitFile
@@ -38,7 +38,7 @@ def build_rec(
     found = {"users": dataset.n_users, "items": dataset.n_items, **dataset.meta["pairs"]}
     check_counts(f"the data set {said.title}", found, said.counts.model_dump(exclude_none=True))
     write_rec_origin(origin_path(out), rec_origin_of(name, source, pairs))
-    write_rec_dataset(out, dataset)
+    dataset.write(out)
     return dataset
 
 
@@ -73,7 +73,7 @@ def split_pairs(
         "order": order,
         "split": split.model_dump(mode="json"),
     }
-    return RecDataset(pairs.users[place], pairs.items[place], held[place], meta), pairs
+    return RecDataset(pairs.users[place], pairs.items[place], held[place], meta=meta), pairs
 
 
 def raw_counts(raw: RawPairs) -> dict[str, int]:

@@ -1,22 +1,17 @@
-"""The data set file of the task `rec`. Light: reading one imports NumPy only."""
+"""The data set file of the task `rec`. Light: importing it imports NumPy only."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from fedbench.artefacts import read_artefact
+from fedbench.artefacts import DatasetArtefact
 from fedbench.datasets.rec.raw import SPLIT_NAMES
-from fedbench.files import sha256_of, write_arrays
-
-ARRAYS = ("users", "items", "split")
 
 
 @dataclass(frozen=True)
-class RecDataset:
+class RecDataset(DatasetArtefact):
     """Implicit feedback: which user took which item; m different pairs, sorted by (user, item).
 
     Attributes:
@@ -24,19 +19,13 @@ class RecDataset:
         items: int64[m], 0 .. items - 1.
         split: int8[m], 0 train, 1 validation, 2 test.
         meta: dataset, task, users, items, pairs (of each split), order (official or content), split (its settings).
-        digest: sha256 of the file it was read from; empty if it was not read from a file.
     """
+
+    TASK = "rec"
 
     users: np.ndarray
     items: np.ndarray
     split: np.ndarray
-    meta: dict[str, Any]
-    digest: str = ""
-
-    @property
-    def name(self) -> str:
-        """Return the data set's name in the catalogue."""
-        return str(self.meta["dataset"])
 
     @property
     def n_users(self) -> int:
@@ -58,18 +47,3 @@ def pair_counts(split: np.ndarray) -> dict[str, int]:
     """Return how many pairs each split has, by name."""
     counts = np.bincount(split, minlength=len(SPLIT_NAMES))
     return {name: int(count) for name, count in zip(SPLIT_NAMES, counts, strict=True)}
-
-
-def write_rec_dataset(path: Path, dataset: RecDataset) -> None:
-    """Write a data set file; the same content gives the same bytes."""
-    write_arrays(path, {name: getattr(dataset, name) for name in ARRAYS}, dataset.meta)
-
-
-def read_rec_dataset(path: Path) -> RecDataset:
-    """Read a data set file.
-
-    Raises:
-        DataError: it is missing, damaged, of another task, or lacks an array.
-    """
-    arrays, meta = read_artefact(path, ARRAYS, kind="dataset", task="rec")
-    return RecDataset(**arrays, meta=meta, digest=sha256_of(path))

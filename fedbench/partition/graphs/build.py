@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from fedbench.datasets.graph import GraphDataset, read_graph_dataset
+from fedbench.datasets.graph import GraphDataset
 from fedbench.datasets.graph_group import member_of_each, members_of
 from fedbench.partition.check import check_name
 from fedbench.partition.graphs.check import check_graph_clients, check_graph_partition
 from fedbench.partition.graphs.deal import dealt
 from fedbench.partition.graphs.kinds import GraphScheme
 from fedbench.partition.graphs.split import stratified
-from fedbench.partition.graphs.store import SPLIT_NAMES, GraphPartition, write_graph_partition
+from fedbench.partition.graphs.store import SPLIT_NAMES, GraphPartition
 from fedbench.partition.name import PartitionName
 
 
@@ -27,10 +27,10 @@ def build_graph_partition(
         DataError: the file holds another data set than ``dataset_name``, the scheme can't make so many clients, or a
             client has too few graphs of a class for a stratified split.
     """
-    dataset = read_graph_dataset(dataset_path)
+    dataset = GraphDataset.read(dataset_path)
     check_name(dataset_name, dataset, dataset_path)
     partition = graph_partition_of(name, scheme, dataset)
-    write_graph_partition(out, partition)
+    partition.write(out)
     return partition
 
 
@@ -53,7 +53,7 @@ def graph_partition_of(name: PartitionName, scheme: GraphScheme, dataset: GraphD
         )
         for client in range(name.clients)
     ]
-    partition = GraphPartition(client_of[graph], graph, np.concatenate(split), _meta(name, scheme, dataset))
+    partition = GraphPartition(client_of[graph], graph, np.concatenate(split), meta=_meta(name, scheme, dataset))
     check_graph_partition(partition, member_of_each(dataset))
     return _with_clients(partition, [member for member in members for _ in range(each)])
 
@@ -81,4 +81,4 @@ def _with_clients(partition: GraphPartition, members: list[dict[str, Any]]) -> G
         for key, field in (("member", "dataset"), ("features", "features"), ("classes", "classes"))
     }
     meta = {**partition.meta, **of_member, **counts}
-    return GraphPartition(partition.client, partition.graph, partition.split, meta)
+    return GraphPartition(partition.client, partition.graph, partition.split, meta=meta)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fedbench.datasets.rec.store import RecDataset, read_rec_dataset
+from fedbench.datasets.rec.store import RecDataset
 from fedbench.errors import DataError
 from fedbench.partition.check import check_name
 from fedbench.partition.name import PartitionName
@@ -16,7 +16,7 @@ from fedbench.partition.rec.check import check_group_sizes, check_rec_partition
 from fedbench.partition.rec.clients import cut_dataset
 from fedbench.partition.rec.kinds import CoScheme, Groups
 from fedbench.partition.rec.measures import RecMeasures, measure_rec
-from fedbench.partition.rec.store import RecPartition, write_rec_partition
+from fedbench.partition.rec.store import RecPartition
 
 
 def build_rec_partition(
@@ -27,10 +27,10 @@ def build_rec_partition(
     Raises:
         DataError: the file holds another data set than ``dataset_name``, or the scheme can't make so many clients.
     """
-    dataset = read_rec_dataset(dataset_path)
+    dataset = RecDataset.read(dataset_path)
     check_name(dataset_name, dataset, dataset_path)
     partition = partition_of(name, scheme, dataset)
-    write_rec_partition(out, partition)
+    partition.write(out)
     return partition
 
 
@@ -52,7 +52,7 @@ def partition_of(name: PartitionName, scheme: CoScheme, dataset: RecDataset) -> 
     cut = cut_dataset(name, scheme, dataset)
     user = np.argsort(cut.user_client, kind="stable")
     meta = _meta(name, scheme, dataset)
-    partition = RecPartition(cut.user_client[user], user, cut.item_client, cut.item, meta)
+    partition = RecPartition(cut.user_client[user], user, cut.item_client, cut.item, meta=meta)
     check_rec_partition(partition, dataset, disjoint=scheme.items == "disjoint")
     figures = _figures(measure_rec(partition, dataset), partition, scheme.groups)
     return replace(partition, meta=meta | figures)

@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from fedbench.datasets.rec.raw import TEST, TRAIN, VAL
-from fedbench.datasets.rec.store import RecDataset, read_rec_dataset
-from fedbench.partition.rec.store import RecPartition, read_rec_partition
+from fedbench.datasets.rec.store import RecDataset
+from fedbench.partition.rec.store import RecPartition
 from fedbench.partition.rec.view import client_pairs
 from fedbench.tasks.files import require_same_dataset
 from fedbench.tasks.rec.negatives import Negatives
@@ -161,6 +161,6 @@ def load_rec(dataset_file: Path, partition_file: Path) -> RecProblem:
     Raises:
         DataError: a file is missing or damaged, or the partition was made from another data set.
     """
-    dataset, partition = read_rec_dataset(dataset_file), read_rec_partition(partition_file)
+    dataset, partition = RecDataset.read(dataset_file), RecPartition.read(partition_file)
     require_same_dataset(partition.meta, partition_file, dataset_file, "rec")
     return RecProblem(dataset, partition)

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch_geometric.nn import LightGCN as PlainLightGCN
 
-from fedbench.datasets.rec.store import read_rec_dataset
+from fedbench.datasets.rec.store import RecDataset
 from fedbench.engine.run import run
 from fedbench.errors import DataError
 from fedbench.files import write_arrays
@@ -18,7 +18,6 @@ from fedbench.kernels.bipartite import rows_of_mean
 from fedbench.methods.registry import build
 from fedbench.partition.name import PartitionName
 from fedbench.partition.rec.build import partition_of
-from fedbench.partition.rec.store import write_rec_partition
 from fedbench.partition.scheme import load_scheme
 from fedbench.tasks.rec.arrays import load_rec
 from fedbench.tasks.rec.block import RecBlock
@@ -50,10 +49,10 @@ def test_the_engine_equals_a_plain_program(method: str, backbone: str) -> None:
 @pytest.fixture(scope="module")
 def four_clients(movielens: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     partition = partition_of(
-        PartitionName("co-cluster", 4), load_scheme("co-cluster", CONFIGS), read_rec_dataset(movielens)
+        PartitionName("co-cluster", 4), load_scheme("co-cluster", CONFIGS), RecDataset.read(movielens)
     )
     out = tmp_path_factory.mktemp("four") / "co-cluster-4.npz"
-    write_rec_partition(out, partition)
+    partition.write(out)
     return movielens, out
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from fedbench.datasets.rec.store import RecDataset, write_rec_dataset
+from fedbench.datasets.rec.store import RecDataset
 from fedbench.files import sha256_of
-from fedbench.partition.rec.store import RecPartition, write_rec_partition
+from fedbench.partition.rec.store import RecPartition
 from fedbench.tasks.rec.arrays import ClientPairs, RecProblem
 
 
@@ -22,19 +22,19 @@ def toy_rec(users: int = 90, items: int = 180, clients: int = 3, shared: int = 1
     random = np.random.default_rng(seed)
     pairs = np.argwhere(random.random((users, items)) < 0.35)
     split = random.choice(3, len(pairs), p=[0.7, 0.15, 0.15]).astype(np.int8)
-    dataset = RecDataset(*pairs.T, split, {"dataset": "toy", "task": "rec", "users": users, "items": items})
+    dataset = RecDataset(*pairs.T, split, meta={"dataset": "toy", "task": "rec", "users": users, "items": items})
     user = np.argsort(np.arange(users) % clients, kind="stable")
     held = [(k, i) for k in range(clients) for i in range(items) if i % clients == k or i < shared]
     item_client, item = np.array(held).T
     about = {"dataset": "toy", "task": "rec", "clients": clients}
-    return RecProblem(dataset, RecPartition(user % clients, user, item_client, item, about))
+    return RecProblem(dataset, RecPartition(user % clients, user, item_client, item, meta=about))
 
 
 def write_problem(problem: RecProblem, dataset: Path, partition: Path, **about: Any) -> None:
     """Write both files; ``about`` is added to the partition's description."""
-    write_rec_dataset(dataset, problem.dataset)
+    problem.dataset.write(dataset)
     meta = problem.partition.meta | {"dataset_digest": sha256_of(dataset)} | about
-    write_rec_partition(partition, replace(problem.partition, meta=meta))
+    replace(problem.partition, meta=meta).write(partition)
 
 
 def one_client(pairs: np.ndarray, users: int, items: int, split: np.ndarray | None = None) -> ClientPairs:
