@@ -2,8 +2,9 @@
 
 Every change of the engine gives all records another code digest, and most changes alter no figure. The command
 ``fedbench verify --confirm`` retrains one record of every method and variant; where each figure comes out again,
-exactly, it writes a line beside the records. A record whose code differs from the present one only in a confirmed way
-is not stale.
+exactly, it writes a line beside the records. A record whose code differs from the present one only in confirmed ways is
+not stale: code that two others are confirmed to equal makes these equal, so a change is confirmed once, not once for
+every earlier program that records were made with.
 """
 
 from __future__ import annotations
@@ -40,10 +41,19 @@ class Confirmations:
 
     known: tuple[Confirmation, ...] = ()
 
+    def alike(self, header: RunHeader) -> frozenset[str]:
+        """Return the digests of all code confirmed, at once or step by step, to give what a record's code gave."""
+        run = (header.method, header.variant)
+        links = [{c.made_with, c.now} for c in self.known if (c.method, c.variant) == run]
+        found, wider = set[str](), {header.digests.code}
+        while wider > found:
+            found = wider
+            wider = found.union(*(link for link in links if link & found))
+        return frozenset(found)
+
     def cover(self, header: RunHeader, now: str | None) -> bool:
         """Tell whether the present code is confirmed to give what the record's code gave."""
-        wanted = (header.method, header.variant, header.digests.code, now)
-        return any((c.method, c.variant, c.made_with, c.now) == wanted for c in self.known)
+        return now != header.digests.code and now in self.alike(header)
 
 
 def read_confirmations(*roots: Path) -> Confirmations:
@@ -68,10 +78,10 @@ def _read(path: Path) -> tuple[Confirmation, ...]:
 
 
 def write_confirmations(root: Path, new: Iterable[Confirmation]) -> None:
-    """Add confirmations; a newer one of the same method, variant and record's code replaces the older."""
+    """Add confirmations; a newer one of the same method, variant and pair of digests replaces the older."""
     lines = {_key(c): c for c in (*read_confirmations(root).known, *new)}
     write_text(root / FILE, "".join(f"{lines[key].model_dump_json()}\n" for key in sorted(lines)))
 
 
-def _key(confirmation: Confirmation) -> tuple[str, str, str]:
-    return confirmation.method, confirmation.variant, confirmation.made_with
+def _key(confirmation: Confirmation) -> tuple[str, str, str, str]:
+    return confirmation.method, confirmation.variant, confirmation.made_with, confirmation.now

@@ -14,12 +14,15 @@ from fedbench.verification.retrain import Retrained, Trainer
 
 
 def representatives(entries: Iterable[Entry], present: Present) -> list[Entry]:
-    """Return the cheapest record of each (method, variant, code) that is stale by its code and nothing else."""
+    """Return the cheapest record of each (method, variant, code) that is stale by its code and nothing else.
+
+    Code that earlier confirmations found to be alike counts as one.
+    """
     chosen: dict[tuple[str, str, str], Entry] = {}
     for entry in entries:
         header = entry.record.header
         if present.stale(header) == ["code"]:
-            key = (header.method, header.variant, header.digests.code)
+            key = (header.method, header.variant, min(present.confirmed.alike(header)))
             chosen[key] = min(chosen.get(key, entry), entry, key=_seconds)
     return [chosen[key] for key in sorted(chosen)]
 

@@ -7,12 +7,15 @@ import pytest
 import fedbench.verification.retrain
 from fedbench.configuration.run import resolve
 from fedbench.errors import RecordError
-from fedbench.files import sha256_of
+from fedbench.files import sha256_of, write_arrays
 from fedbench.provenance import code_digest
 from fedbench.records.check import Present
 from fedbench.records.confirmed import FILE, Confirmation, Confirmations, read_confirmations, write_confirmations
-from fedbench.records.schema import Digests
+from fedbench.records.pack import open_records
+from fedbench.records.schema import Digests, SeedCost
+from fedbench.records.store import Record, read_record, write_record
 from fedbench.settings import digest_of
+from fedbench.verification.confirm import representatives
 from tests.records.support import RUN, costs, flat, header_of, record_of
 
 
@@ -34,18 +37,48 @@ def old_header(**changes):
         (old_header(), None, False),
         (old_header(method="fedavg"), "new", False),
         (old_header(variant="other"), "new", False),
+        (old_header(), "old", False),
     ],
 )
 def test_a_confirmation_covers_one_variant_and_one_pair_of_digests(header, now, covered):
     assert Confirmations((confirmation(),)).cover(header, now) is covered
 
 
-def test_a_newer_confirmation_replaces_the_older(tmp_path):
+@pytest.mark.parametrize(
+    ("links", "covered"),
+    [
+        ([("old", "new"), ("new", "newer")], True),  # a change after a change
+        ([("old", "new"), ("other", "new"), ("other", "newer")], True),  # by way of a record with other code
+        ([("old", "new"), ("other", "newer")], False),
+    ],
+)
+def test_code_alike_to_alike_code_is_alike(links, covered):
+    known = tuple(confirmation(made_with=before, now=after) for before, after in links)
+    assert Confirmations(known).cover(old_header(), "newer") is covered
+
+
+def test_confirmations_are_kept_by_pair_of_digests(tmp_path):
     assert read_confirmations(tmp_path) == Confirmations()
     write_confirmations(tmp_path, [confirmation(), confirmation(variant="other")])
-    write_confirmations(tmp_path, [confirmation(now="newer")])
-    found = {(c.variant, c.now) for c in read_confirmations(tmp_path).known}
-    assert found == {("default", "newer"), ("other", "new")}
+    write_confirmations(tmp_path, [confirmation(now="newer"), confirmation(record="s")])
+    found = {(c.variant, c.now, c.record) for c in read_confirmations(tmp_path).known}
+    assert found == {("default", "new", "s"), ("default", "newer", "r"), ("other", "new", "r")}
+
+
+def test_code_that_is_alike_is_retrained_once(world):
+    """Of two records with different code that an earlier confirmation joined, the cheaper alone."""
+    for partition, code, seconds in (("metis-2", "a", 5), ("metis-3", "b", 3), ("metis-4", "c", 9)):
+        write_arrays(world.results / "partitions" / "cora" / f"{partition}.npz", {}, {})
+        run = RUN.model_copy(update={"partition": partition})
+        path = world.write(flat(0.7, seeds=(0,)), run, costs=(SeedCost(seed=0, parameters=1, total_seconds=seconds),))
+        record = read_record(path)
+        digests = record.header.digests.model_copy(update={"code": code})
+        write_record(path, Record(record.header.model_copy(update={"digests": digests}), record.table))
+    known = Confirmations((confirmation(made_with="a", now="b"),))
+    records = open_records(world.records)
+    present = Present(world.configs, world.results, known)
+    chosen = representatives([entry for entry in map(records.get, records.names()) if entry], present)
+    assert [entry.record.header.partition for entry in chosen] == ["metis-3", "metis-4"]
 
 
 def test_a_damaged_file_is_told(tmp_path):
