@@ -56,8 +56,9 @@ def say(what: str, **values: Any) -> None:
 
 
 def variants() -> list[tuple[str, str]]:
-    """Return every (method, variant)."""
-    return [(name, variant) for name in method_names() for variant in load_method_file(name, CONFIGS).variants]
+    """Return every (method, variant) of the methods for nodes."""
+    files = {name: load_method_file(name, CONFIGS) for name in method_names()}
+    return [(name, variant) for name, file in files.items() if "node" in file.tasks for variant in file.variants]
 
 
 def problem_of(folder: Path, clients: int, nodes: int, features: int) -> NodeProblem:

@@ -55,6 +55,11 @@ class SimilaritySettings(Settings):
         description="clients with fewer than Phi eigenvalues under 1: all compare as many as the fewest has, or the "
         "rest counts as 1, which it is; inferred",
     )
+    zeros: Literal["kept", "dropped"] = Field(
+        "kept",
+        description="eigenvalues 0, one for each connected component; inferred. kept: their logarithm is that of "
+        "epsilon, so a client of several components is far from all others. dropped: those below 1e-6 are left out",
+    )
     scale: Literal["minmax", "max"] = Field(
         "minmax", description="rho bar: 1 - (rho - min) / (max - min) [paper], or 1 - rho / max [code]"
     )

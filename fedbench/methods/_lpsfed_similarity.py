@@ -9,6 +9,8 @@ from torch import Tensor
 
 from fedbench.methods._lpsfed_settings import SimilaritySettings
 
+_ZERO = 1e-6  # spectra are computed in single precision, where a zero comes out within 1e-7
+
 
 def divergences(settings: SimilaritySettings, anchor: Tensor, clients: Tensor) -> Tensor:
     """Return rho_c = KL(K_R || K_c) = sum_i K_R(i) log(K_R(i) / K_c(i)) , float64[S, K].
@@ -19,11 +21,19 @@ def divergences(settings: SimilaritySettings, anchor: Tensor, clients: Tensor) -
         clients: K_c [S, K, Phi]; 1 stands where a client has no more eigenvalues under 1.
     """
     anchor, clients = anchor.double().unsqueeze(1), clients.double()
+    if settings.zeros == "dropped":
+        anchor, clients = _without_zeros(anchor), _without_zeros(clients)
     if settings.phi_pad == "truncate_all_to_min":
         kept = int(torch.cat([(anchor < 1).sum(2), (clients < 1).sum(2)], dim=1).min().clamp(min=1))
         anchor, clients = anchor[..., :kept], clients[..., :kept]
     of_anchor, of_clients = (DISTRIBUTIONS[settings.kl_normalize](k, settings) for k in (anchor, clients))
     return (of_anchor * (of_anchor / of_clients).log()).sum(2)
+
+
+def _without_zeros(k: Tensor) -> Tensor:
+    """Return the ascending ``k`` [..., Phi] less what counts as 0, and 1 behind the rest."""
+    taken = (k < _ZERO).sum(-1, keepdim=True) + torch.arange(k.shape[-1], device=k.device)
+    return k.gather(-1, taken.clamp(max=k.shape[-1] - 1)).masked_fill(taken >= k.shape[-1], 1.0)
 
 
 def _over_sum(k: Tensor, settings: SimilaritySettings) -> Tensor:

@@ -9,9 +9,10 @@ Made for clients of one user; docs/methods/fedpergnn.md lists what is adapted.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -24,8 +25,9 @@ from fedbench.methods._fedpergnn_expansion import ExpandedPairs, expanded
 from fedbench.methods._fedpergnn_network import ExpandedBlock, ExpandedGAT
 from fedbench.methods._fedpergnn_privacy import budget, privatised, pseudo_gradients
 from fedbench.methods._item_tables import shared_items
+from fedbench.methods._pair_losses import times_of_users
 from fedbench.methods.base import Method
-from fedbench.methods.exchange import Cell, Exchange, Preparation, Traffic, Trained
+from fedbench.methods.exchange import Cell, Exchange, LocalStep, Preparation, Traffic, Trained
 from fedbench.methods.weights import uniform_rows
 from fedbench.models.parameters import Parameters
 from fedbench.models.vectors import ITEMS, USERS
@@ -50,6 +52,12 @@ class FedPerGNNSettings(Settings):
     noise: float = Field(
         0.2, ge=0, description="lambda, scale of the Laplace noise; 0: none. Paper: budget 2 delta / lambda = 1"
     )
+    noise_of: Literal["users", "client"] = Field(
+        "users",
+        description="users: every user of a batch adds its own noise, as in the paper, so that of their mean has the "
+        "scale lambda / sqrt(users) (inferred; the code divides by the root of its batch of users); client: the mean "
+        "gets lambda itself",
+    )
     id_bytes: int = Field(
         256, ge=0, description="bytes of an encrypted item (code: a 2048-bit RSA signature); what is computed has 8"
     )
@@ -68,7 +76,8 @@ class Party:
     ``rows`` uint8 [S, K, items]: `STAYS`, `LEAVES` or `PSEUDO`, for every row of a client's item table. ``sent`` bool
     [S, K, users]: users whose vectors others asked for. ``vectors``, ``outside``: how many these are, and how many
     outside users clients have, over a seed's clients, in the mean. ``held`` [S, K, b, d]: vectors sent last; ``known``:
-    whether any were. ``round`` from 1; ``steps``: local steps of the round so far, of each client.
+    whether any were. ``round`` from 1; ``steps``: local steps of the round so far, of each client. ``users`` [S * k]:
+    how many users the batch being learnt has, of each packed client.
     """
 
     seeds: list[int]
@@ -80,6 +89,7 @@ class Party:
     steps: list[int]
     known: bool = False
     round: int = 1
+    users: list[float] = field(default_factory=list)
 
 
 class FedPerGNN(Method[FedPerGNNSettings]):
@@ -137,6 +147,11 @@ class FedPerGNN(Method[FedPerGNNSettings]):
         received = torch.stack([_padded(each, max(map(len, vectors))) for each in vectors])
         return ExpandedBlock(block.clients, block.place, block.frequencies, block.kept, received=received)
 
+    def objective(self, training: LocalStep) -> Tensor:
+        """Return each client's BPR loss on its batch, [S * k], and count the batch's users."""
+        training.memory.users = times_of_users(training.block, "users").tolist()
+        return super().objective(training)
+
     def corrected(
         self, gradients: dict[str, Tensor], active: Tensor, clients: range, memory: Party
     ) -> dict[str, Tensor]:
@@ -147,10 +162,18 @@ class FedPerGNN(Method[FedPerGNNSettings]):
         for row, seed in enumerate(memory.seeds):
             for place, client in enumerate(clients):
                 own = {name: stack[row, place] for name, stack in gradients.items()}
-                self._hide(own, memory.rows[row, client], memory.sent[row, client], (seed, client, memory.round, step))
+                scale = self._scale(memory.users[row * len(clients) + place])
+                leaving = memory.rows[row, client], memory.sent[row, client]
+                self._hide(own, *leaving, scale, (seed, client, memory.round, step))
         return gradients
 
-    def _hide(self, own: dict[str, Tensor], rows: Tensor, sent: Tensor, at: tuple[int, int, int, int]) -> None:
+    def _scale(self, users: float) -> float:
+        """Return the scale of the noise on a mean over so many users."""
+        return self.settings.noise / (math.sqrt(users) if self.settings.noise_of == "users" else 1.0)
+
+    def _hide(
+        self, own: dict[str, Tensor], rows: Tensor, sent: Tensor, scale: float, at: tuple[int, int, int, int]
+    ) -> None:
         """Change one client's gradients in place; ``at``: seed, client, round, step."""
         rows, sent = rows[: len(own[ITEMS])], sent[: len(own[USERS])]
         pseudo = rows == PSEUDO
@@ -163,7 +186,7 @@ class FedPerGNN(Method[FedPerGNNSettings]):
         for name, values in own.items():
             random = streams.generator("fedpergnn noise", *at, name)
             chosen = some.get(name, slice(None))
-            values[chosen] = privatised(values[chosen], self.settings.clip, self.settings.noise, random)
+            values[chosen] = privatised(values[chosen], self.settings.clip, scale, random)
 
     def signals(self, trained: Trained) -> dict[str, Tensor]:
         """Upload the vectors of users that others asked for to the third party, [S, k, b, d]."""

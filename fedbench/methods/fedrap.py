@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import torch
 from pydantic import Field
 from torch import Tensor
 
@@ -46,21 +45,21 @@ class FedRAPSettings(OwnRatesSettings):
     )
     item_rate: float = Field(400.0, gt=0, description="C and D step this times as far (released: 200 over 0.5)")
     decay: float = Field(0.97, gt=0, le=1, description="of all rates, a round (released)")
-    step_decay: float = Field(
+    epoch_decay: float = Field(
         0.95,
         gt=0,
         le=1,
-        description="of all rates, a step of the round (released: ExponentialLR steps after every batch, anew in every "
-        "round; the paper's text has none)",
+        description="of all rates, a local epoch of the round (released: ExponentialLR steps after every batch, of "
+        "which a user's pairs are one, anew in every round; the paper's text has none)",
     )
 
 
 @dataclass
 class Progress:
-    """The round, from 1, and the ``steps`` [S, K] that each client has taken in it."""
+    """The round, from 1, and the local epoch, from 0, of the step being taken."""
 
-    round: int
-    steps: Tensor
+    round: int = 1
+    epoch: int = 0
 
 
 class FedRAP(ItemTables[FedRAPSettings]):
@@ -85,7 +84,7 @@ class FedRAP(ItemTables[FedRAPSettings]):
 
     def memory(self, cell: Cell, data: Sequence[Sequence[ClientPairs]], shared: Parameters) -> Progress:
         """Start to count."""
-        return Progress(1, torch.zeros(len(cell.seeds), cell.clients, dtype=cell.dtype, device=cell.device))
+        return Progress()
 
     def strength(self, round: int) -> float:
         """Return lambda_t / lambda, which is mu_t / mu."""
@@ -94,6 +93,7 @@ class FedRAP(ItemTables[FedRAPSettings]):
     def objective(self, training: LocalStep) -> Tensor:
         """Return the mean cross-entropy of each client's batch, plus the norms if they are the batch's, [S * k]."""
         batch = training.block
+        training.memory.epoch = training.epoch
         users = with_gradient_times(training.parameters[USERS], times_of_users(batch, self.settings.mean_over))
         outputs = training.network.forward({**training.parameters, USERS: users}, batch, training.dropout)
         losses = with_penalty(batch, outputs, cross_entropy)  # type: ignore[arg-type]
@@ -120,16 +120,12 @@ class FedRAP(ItemTables[FedRAPSettings]):
         self, gradients: dict[str, Tensor], active: Tensor, clients: range, memory: Progress
     ) -> dict[str, Tensor]:
         """Give every gradient its rate, in place."""
-        steps = memory.steps[:, clients.start : clients.stop]
-        rate = self.settings.decay ** (memory.round - 1) * self.settings.step_decay ** steps[..., None, None]
-        steps += active
+        rate = self.settings.decay ** (memory.round - 1) * self.settings.epoch_decay**memory.epoch
         for name, gradient in gradients.items():
             gradient.mul_(rate if name == USERS else rate * self.settings.item_rate)
         return gradients
 
     def mixing(self, uploads: Parameters, exchange: Exchange) -> Tensor:
         """Return the plain average, and begin the next round."""
-        memory: Progress = exchange.memory
-        memory.round = exchange.round + 1
-        memory.steps.zero_()
+        exchange.memory.round = exchange.round + 1
         return uniform_rows(exchange.cell)

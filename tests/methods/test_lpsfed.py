@@ -291,6 +291,17 @@ def test_a_client_with_few_frequencies_shortens_all() -> None:
     assert padded[0, 0] > padded[0, 1] > 0
 
 
+def test_zeros_of_further_components_can_be_left_out() -> None:
+    anchor, clients = torch.tensor([[0.0, 0.3, 0.4]]), torch.tensor([[[1e-8, -2e-7, 0.3], [0.0, 0.3, 0.4]]])
+    kept = divergences(SimilaritySettings(), anchor, clients)
+    assert kept[0, 0] > 5 and kept[0, 1] == pytest.approx(0.0, abs=1e-6)
+    dropped = divergences(SimilaritySettings(zeros="dropped"), anchor, clients)  # all compare one eigenvalue, 0.3
+    assert dropped[0].tolist() == pytest.approx([0.0, 0.0], abs=1e-6)
+    shares = np.array([[0.3, 0.4, 1], [0.3, 1, 1]]) / [[1.7], [2.3]]
+    padded = divergences(SimilaritySettings(zeros="dropped", phi_pad="ones"), anchor, clients)
+    assert float(padded[0, 0]) == pytest.approx((shares[0] * np.log(shares[0] / shares[1])).sum(), abs=1e-6)
+
+
 def test_the_nearest_takes_the_average_and_the_farthest_nothing() -> None:
     near = similarities(torch.tensor([[0.1, 0.4, 0.2]]), "minmax")
     assert near[0].tolist() == pytest.approx([1.0, 0.0, 2 / 3])

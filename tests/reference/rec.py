@@ -23,6 +23,9 @@ Model = dict[str, Tensor]
 
 
 class Program(Protocol):
+    epoch: int
+    """The local epoch, from 0; set before each."""
+
     def begin(self, models: list[Model], round: int) -> None:
         """Note what a round needs, before anybody trains."""
 
@@ -64,8 +67,8 @@ def federate(
         program.begin(models, round)
         losses.append([0.0] * problem.clients)
         for k, client in enumerate(problem.client_data):
-            for epoch in range(training.local_epochs):
-                for batch in pairs_of(client, training, (seed, k), round, epoch):
+            for program.epoch in range(training.local_epochs):
+                for batch in pairs_of(client, training, (seed, k), round, program.epoch):
                     losses[-1][k] = program.step(k, models[k], client, batch)
         if training.evaluated_after == "local_steps":
             figures.append(measured(program, problem, models))

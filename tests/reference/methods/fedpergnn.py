@@ -35,8 +35,9 @@ def vectors(p: Model, client: Any, received: Tensor | None, layers: int) -> Tens
     return torch.cat([h[:users], h[first:]])
 
 
-def hidden_gradients(model: Model, client: Any, settings: Any, at: tuple[int, int, int, int]) -> None:
+def hidden_gradients(model: Model, client: Any, settings: Any, at: tuple[int, int, int, int], users: int) -> None:
     """Fill in pseudo-items' gradients, clip, and add noise; ``at``: seed, client, round, step."""
+    scale = settings.noise / (users**0.5 if settings.noise_of == "users" else 1)
     rows = np.arange(client.items)
     pseudo, real = np.setdiff1d(rows, client.own), model["item.weight"].grad.numpy()[client.own]
     if len(pseudo):
@@ -49,5 +50,5 @@ def hidden_gradients(model: Model, client: Any, settings: Any, at: tuple[int, in
     for name, parameter in model.items():
         chosen = {"item.weight": rows[client.leaving], "user.weight": client.sent}.get(name, np.arange(len(parameter)))
         own = parameter.grad[chosen].numpy()
-        noise = seeds.generator("fedpergnn noise", *at, name).laplace(0, settings.noise, own.shape)
+        noise = seeds.generator("fedpergnn noise", *at, name).laplace(0, scale, own.shape)
         parameter.grad[chosen] = torch.from_numpy(np.minimum(np.maximum(own, -settings.clip), settings.clip) + noise)

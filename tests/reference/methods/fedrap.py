@@ -16,7 +16,7 @@ TASKS = ("rec",)
 SMALL = {"item_rate": 9.0}
 CASES = (
     {"mean_over": "pairs", "apart": 0.5},
-    {"norms": "batch", "schedule_rounds": 2.0, "step_decay": 0.9, "item_rate": 20.0},
+    {"norms": "batch", "schedule_rounds": 2.0, "epoch_decay": 0.9, "item_rate": 20.0},
 )
 
 
@@ -26,7 +26,7 @@ class Program:
         self.ids = item_ids(problem)
 
     def begin(self, models: list[Model], round: int) -> None:
-        self.round, self.steps = round, [0] * len(models)
+        self.round = round
 
     def step(self, k: int, model: Model, client: ClientPairs, batch: Any) -> float:
         own, names = self.settings, ("user.weight", "item.weight", "local.weight")
@@ -34,12 +34,11 @@ class Program:
         fit, of_users = self.fit(*tables, batch)
         rise = math.tanh(self.round / own.schedule_rounds) if own.schedule == "tanh" else 1.0
         norms = rise * self.norms(tables[1], tables[2]) if own.norms == "table" else torch.zeros(())
-        rate = self.training.learning_rate * own.decay ** (self.round - 1) * own.step_decay ** self.steps[k]
+        rate = self.training.learning_rate * own.decay ** (self.round - 1) * own.epoch_decay**self.epoch
         (by_user,) = torch.autograd.grad(of_users, tables[:1], retain_graph=True)
         by_item = torch.autograd.grad(fit + norms, tables[1:])
         for name, gradient, times in zip(names, (by_user, *by_item), (1, own.item_rate, own.item_rate), strict=True):
             model[name] -= rate * times * gradient
-        self.steps[k] += 1
         return float(fit.detach())
 
     def fit(self, users: Tensor, common: Tensor, local: Tensor, batch: Any) -> tuple[Tensor, Tensor]:

@@ -185,6 +185,9 @@ def distribution(k: np.ndarray, own: Any) -> np.ndarray:
 def similarities(settings: Any, clients: list[PlainClient], seed: int, round: int) -> tuple[list[float], list[float]]:
     own, spectra = settings.similarity, [c.signature() for c in clients]
     anchor = anchor_eigenvalues(settings, clients, len(spectra[0]), seed, round)
+    if own.zeros == "dropped":
+        few = [[value for value in k if value >= 1e-6] for k in (anchor, *spectra)]
+        anchor, *spectra = (np.array(k + [1.0] * (len(anchor) - len(k))) for k in few)
     if own.phi_pad == "truncate_all_to_min":
         kept = min(int((k < 1).sum()) for k in (anchor, *spectra))
         anchor, spectra = anchor[:kept], [k[:kept] for k in spectra]

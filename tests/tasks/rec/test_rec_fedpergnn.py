@@ -49,11 +49,12 @@ def prepared(problem: RecProblem, own: dict[str, Any], seed: int = 0) -> list[Ex
 
 def plain_run(method: Any, problem: RecProblem, seed: int) -> Any:
     cell, settings, layers = describe(problem, method, (seed,), DOUBLE), method.settings, method.training.model.layers
-    data, received = method.prepare(problem, cell).data[0], [None] * problem.clients
+    data, received, learning = method.prepare(problem, cell).data[0], [None] * problem.clients, {}
 
     def loss(model: Any, k: int, batch: Any) -> torch.Tensor:
         start = torch.cat([model["user.weight"], model["item.weight"]])
         who, taken, others = batch
+        learning[k] = len(set(who.tolist()))
         placed = who, data[k].own[taken], data[k].own[others]
         return bpr(vectors(model, data[k], received[k], layers), start, placed, data[k], method.training)
 
@@ -75,7 +76,9 @@ def plain_run(method: Any, problem: RecProblem, seed: int) -> Any:
         loss=loss,
         shared=lambda name: name.startswith("layer"),
         corrected=lambda model, k, round, n: (
-            None if settings.clip is None else hidden_gradients(model, data[k], settings, (seed, k, round, n))
+            None
+            if settings.clip is None
+            else hidden_gradients(model, data[k], settings, (seed, k, round, n), learning[k])
         ),
         after=exchange,
         names=[client.item_ids.tolist() for client in data],
@@ -88,6 +91,7 @@ def plain_run(method: Any, problem: RecProblem, seed: int) -> Any:
     [
         {"neighbours": 3, "expanded_after": 1, "pseudo_items": 4},
         {"neighbours": 0, "clip": 0.01, "noise": 0.001},
+        {"neighbours": 0, "clip": 0.01, "noise": 0.001, "noise_of": "client"},
         {"neighbours": 50, "pseudo_items": 0, **QUIET},
     ],
 )
@@ -198,6 +202,7 @@ def corrected(own: dict[str, Any], problem: RecProblem) -> tuple[list[ExpandedPa
     cell = describe(problem, method, (7,), DOUBLE)
     data = method.prepare(problem, cell).data
     memory, found = method.memory(cell, data, {}), []
+    memory.users = [4.0]
     for k, client in enumerate(data[0]):
         shapes = {"user.weight": client.users, "item.weight": client.items, "layer1.weight": 4}
         gradients = {name: torch.zeros(1, 1, rows, 4, dtype=torch.float64) for name, rows in shapes.items()}

@@ -129,7 +129,7 @@ def test_the_common_part_is_averaged_and_the_local_one_stays() -> None:
 
 
 @pytest.mark.parametrize("shared", [0, 6])
-@pytest.mark.parametrize(("name", "own"), [*((name, {}) for name in NAMES), ("fedrap", {"step_decay": 0.5})])
+@pytest.mark.parametrize(("name", "own"), [*((name, {}) for name in NAMES), ("fedrap", {"epoch_decay": 0.5})])
 def test_seeds_together_are_seeds_apart(name: str, own: dict[str, Any], shared: int) -> None:
     problem, method = toy_rec(12, 42, shared=shared), method_of(name, own=own)
     apart, together = run(method, problem, (5,), DOUBLE), run(method, problem, (2, 5), DOUBLE)
@@ -268,17 +268,17 @@ def test_items_step_by_their_number_times_the_rate() -> None:
     assert float(found[ITEMS].max()) == 1600.0 and float(found[USERS].max()) == 1.0
 
 
-def test_rates_of_fedrap_fall_with_rounds_and_steps() -> None:
-    method = method_of("fedrap", own={"item_rate": 10.0, "decay": 0.5, "step_decay": 0.1})
+def test_rates_of_fedrap_fall_with_rounds_and_epochs_but_not_with_batches() -> None:
+    method = method_of("fedrap", own={"item_rate": 10.0, "decay": 0.5, "epoch_decay": 0.1})
     cohort, memory = cohort_of(method, toy_rec(12, 42, shared=6))
     found = []
     for _ in range(2):
-        for _ in range(2):
+        for memory.epoch in (0, 1, 1):
             gradients = {name: torch.ones(1, 1, 1, 1, dtype=torch.float64) for name in (USERS, ITEMS, "local.weight")}
             found.append(method.corrected(gradients, torch.ones(1, 1, dtype=torch.bool), range(1), memory))
         method.mixing({}, Exchange(cohort.cell, memory.round, memory, {}))
-    assert [float(each[USERS]) for each in found] == pytest.approx([1, 0.1, 0.5, 0.05])
-    assert [float(each[ITEMS]) for each in found] == pytest.approx([10, 1, 5, 0.5])
+    assert [float(each[USERS]) for each in found] == pytest.approx([1, 0.1, 0.1, 0.5, 0.05, 0.05])
+    assert [float(each[ITEMS]) for each in found] == pytest.approx([10, 1, 1, 5, 0.5, 0.5])
     assert float(found[0]["local.weight"]) == 10
 
 
