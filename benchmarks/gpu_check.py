@@ -19,8 +19,8 @@ import torch
 
 from benchmarks.graphs import synthetic
 from fedbench.configuration.merge import merged
-from fedbench.configuration.method import load_method_file
-from fedbench.configuration.protocol import TrainingSettings
+from fedbench.configuration.method import Variant, load_method_file
+from fedbench.configuration.protocol import TASK_BACKBONES, TrainingSettings
 from fedbench.engine.job import use_one_thread
 from fedbench.engine.run import run
 from fedbench.methods.base import Method
@@ -31,6 +31,7 @@ from fedbench.tasks.task import Place
 CONFIGS = Path(__file__).resolve().parents[1] / "configs"
 TOLERANCE = 1e-9
 SEEDS = (0, 1, 2, 3, 4)
+BACKBONES = TASK_BACKBONES["node"]
 
 
 def main() -> int:
@@ -56,9 +57,15 @@ def say(what: str, **values: Any) -> None:
 
 
 def variants() -> list[tuple[str, str]]:
-    """Return every (method, variant) of the methods for nodes."""
+    """Return every (method, variant) for nodes."""
     files = {name: load_method_file(name, CONFIGS) for name in method_names()}
-    return [(name, variant) for name, file in files.items() if "node" in file.tasks for variant in file.variants]
+    of_nodes = [(name, file.variants) for name, file in files.items() if "node" in file.tasks]
+    return [(name, variant) for name, own in of_nodes for variant in own if _backbone(own[variant]) in BACKBONES]
+
+
+def _backbone(variant: Variant) -> str:
+    """Return the backbone that a variant asks for, or the protocols' own."""
+    return str(variant.training.get("model", {}).get("backbone", "gcn"))
 
 
 def problem_of(folder: Path, clients: int, nodes: int, features: int) -> NodeProblem:

@@ -10,7 +10,7 @@ import torch
 
 from fedbench.configuration.merge import merged
 from fedbench.configuration.method import Variant, load_method_file
-from fedbench.configuration.protocol import TrainingSettings
+from fedbench.configuration.protocol import TASK_BACKBONES, TrainingSettings
 from fedbench.engine.cohort import initial_parameters
 from fedbench.engine.history import History
 from fedbench.engine.run import Outcome, describe, run
@@ -51,8 +51,9 @@ def cases(task: str) -> list[Case]:
 
 
 def _fits(variant: Variant, task: str) -> bool:
-    """Tell whether a variant is one of the task: networks are chosen for nodes."""
-    return task == "node" or "model" not in variant.training
+    """Tell whether a variant is one of the task: networks are chosen for nodes, but recommendation's backbones."""
+    chosen = variant.training.get("model", {})
+    return (task == "node" and chosen.get("backbone", "gcn") in TASK_BACKBONES[task]) or not chosen
 
 
 def variants() -> list[tuple[str, str]]:
