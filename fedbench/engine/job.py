@@ -112,8 +112,13 @@ def require_named(job: Job) -> None:
 
 
 def use_one_thread() -> None:
-    """One thread a job: two jobs on two cores beat one job on two threads, and sums keep their order."""
+    """One thread a job: two jobs on two cores beat one job on two threads, and sums keep their order.
+
+    In that thread numbers below 1e-38 are 0. Weight decay takes the weights of dead units there, and a product with
+    such numbers is a hundred times slower (``docs/benchmarks.md``).
+    """
     torch.set_num_threads(1)
+    torch.set_flush_denormal(True)
     keep_freed_memory()
 
 

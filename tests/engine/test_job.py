@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from fedbench.cli.__main__ import main
 from fedbench.configuration.run import RunName, resolve
 from fedbench.engine import checkpoint
 from fedbench.engine import job as jobs
-from fedbench.engine.job import Job, train, train_to
+from fedbench.engine.job import Job, train, train_to, use_one_thread
 from fedbench.engine.resume import FinishedSeeds
 from fedbench.errors import ConfigurationError, DataError, RecordError, TrainingError
 from fedbench.files import sha256_of, write_arrays
@@ -61,6 +62,17 @@ def test_a_record_holds_every_seed_client_round(files: tuple[Path, Path], tmp_pa
     assert [cost.seed for cost in header.costs] == [0, 1]
     assert header.costs[0].training_seconds > 0 and header.peak_memory_mb > 50 and header.startup_seconds > 0
     assert np.allclose(np.sum(header.diagnostics["1"]["mixing"]["5"], axis=1), 1.0, atol=1e-4)
+
+
+@pytest.mark.skipif(not torch.set_flush_denormal(False), reason="this processor can't treat subnormal numbers as 0")
+def test_subnormal_numbers_are_zero_forward_and_backward() -> None:
+    torch.set_flush_denormal(False)
+    x = torch.ones(8, requires_grad=True)
+    assert float((x * 1e-30 * 1e-10).sum()) > 0
+    use_one_thread()
+    product = (x * 1e-30 * 1e-10).sum()
+    product.backward()
+    assert float(product) == 0 and float(x.grad.abs().max()) == 0  # type: ignore[union-attr]
 
 
 def test_a_seed_is_the_same_in_any_block(files: tuple[Path, Path]) -> None:
