@@ -22,6 +22,7 @@ WIDTH, HEIGHT = 2.1, 1.8
 LEGEND, AXIS_NAMES = 1.7, 0.5
 FOOTROOM = 5.0
 WRAPPED = 3
+FITTING = 30
 Share = Literal["none", "all", "row", "col"]
 Place = tuple[str, str]
 DrawPanel = Callable[[Axes, str, str], None]
@@ -50,10 +51,16 @@ def small_multiples(
         sharey = "none"
     for panel, place in (each for line in panels_of(figure, grid, sharex=sharex, sharey=sharey) for each in line):
         draw(panel, *place)
-        panel.set_title(", ".join(place))
-        if not panel.has_data():
-            panel.text(0.5, 0.5, "not run", ha="center", va="center", color="0.6", transform=panel.transAxes)
+        name_panel(panel, place)
     return figure
+
+
+def name_panel(panel: Axes, place: Place) -> None:
+    """Put what a drawn panel shows above it, in two lines if one would reach into the next panel."""
+    between = ", " if len(place[0]) + len(place[1]) <= FITTING else ",\n"
+    panel.set_title(between.join(place))
+    if not panel.has_data():
+        panel.text(0.5, 0.5, "not run", ha="center", va="center", color="0.6", transform=panel.transAxes)
 
 
 def name_axes(figure: Figure, across: str = "", up: str = "") -> None:

@@ -12,7 +12,17 @@ from fedbench.configuration.method import load_method_file
 from fedbench.configuration.table import Row
 from fedbench.configuration.table_parts import Sweep
 from fedbench.figures._axis import place_of, required
-from fedbench.figures._panels import AXIS_NAMES, HEIGHT, LEGEND, WIDTH, draw_level, handle, name_axes, small_multiples
+from fedbench.figures._panels import (
+    AXIS_NAMES,
+    HEIGHT,
+    LEGEND,
+    WIDTH,
+    draw_level,
+    handle,
+    name_axes,
+    name_panel,
+    small_multiples,
+)
 from fedbench.figures._scene import Scene
 from fedbench.figures._style import LineStyle, line_style
 from fedbench.stats.cells import Cell
@@ -48,6 +58,7 @@ def draw(scene: Scene) -> Figure:
             draw_points(axes, [(at, cell) for at, cell in mine if at is not None], scene, chosen[method])
         for cell in (cell for cell in cells if cell not in placed):
             draw_level(axes, scene.ends[cell.run], chosen[cell.row])
+        _leave_room(axes)
 
     figure = small_multiples(scene, panel) if len(sweeps) == 1 else _several(scene, sweeps, panel)
     across = sweeps[0].label if len(sweeps) == 1 else ""
@@ -67,10 +78,17 @@ def _several(scene: Scene, sweeps: Sequence[Sweep], panel: Callable[..., None]) 
     for line, place in zip(grid, rows, strict=True):
         for number, (axes, axis) in enumerate(zip(line, sweeps, strict=True)):
             panel(axes, *place, number)
-            axes.set_title(", ".join(place))
+            name_panel(axes, place)
             if place == rows[-1]:
                 axes.set_xlabel(axis.label)
     return figure
+
+
+def _leave_room(axes: Axes) -> None:
+    """Widen a logarithmic axis with a single point on it, whose limits would be that point."""
+    low, high = axes.get_xlim()
+    if axes.get_xscale() == "log" and high < 1.01 * low:
+        axes.set_xlim(low / 2, 2 * high)
 
 
 def draw_points(axes: Axes, points: list[tuple[float, Cell]], scene: Scene, style: LineStyle) -> None:

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from scipy import stats
 
 from fedbench.configuration.suite import load_suite
 from fedbench.errors import ConfigurationError
 from fedbench.figures import apv_diagnostics, bars, differences, grid, sweep
+from fedbench.figures._panels import name_panel
 from fedbench.figures._scene import Scene
 from fedbench.files import write_arrays
 from fedbench.records.pack import open_records
@@ -253,3 +255,21 @@ def test_differences_need_a_baseline(world):
     world.fill()
     with pytest.raises(ConfigurationError, match="no key 'baseline'"):
         differences.draw(scene_of(world))
+
+
+def test_a_single_point_on_a_logarithmic_axis_is_seen() -> None:
+    axes = Figure().subplots()
+    axes.set_xscale("log")
+    axes.plot([128.0], [0.3])
+    sweep._leave_room(axes)
+    low, high = axes.get_xlim()
+    assert low < 100 and high > 200
+
+
+def test_a_long_name_of_a_panel_takes_two_lines() -> None:
+    short, long = Figure().subplots(2)
+    name_panel(short, ("cora", "metis-10"))
+    name_panel(long, ("amazon-electronics-lpsfed", "co-cluster-by-user-4"))
+    assert short.get_title() == "cora, metis-10"
+    assert long.get_title() == "amazon-electronics-lpsfed,\nco-cluster-by-user-4"
+    assert [text.get_text() for text in long.texts] == ["not run"]
