@@ -54,7 +54,7 @@ format: $(READY_TO_TEST) ## format the code and the workflow
 check: $(READY) ## say which records are stale or invalid, and why
 	fedbench check --records results/records
 
-# `calibration` is the last, for it needs a file that only $$FEDBENCH_MIRROR has.
+# `calibration` is the last, for it needs a file that only $FEDBENCH_MIRROR has.
 # Without calibration-lightgcn, which takes several core-hours: make tables SUITE=calibration-lightgcn, then fedbench calibrate.
 calibrate: $(READY) ## compare with figures known to be reproducible: reports/calibration*.csv
 	for suite in calibration-rec calibration-graph calibration; do \
