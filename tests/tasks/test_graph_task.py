@@ -126,6 +126,13 @@ def test_distinct_rows_are_those_of_numpy(seed: int, count: int, width: int) -> 
     assert np.array_equal(dense[first][inverse], dense)
 
 
+def test_rows_are_told_apart_where_their_first_sums_are_equal() -> None:
+    """Two counts change places in columns whose factors end in the same bits, as met in a batch of FedIGL in SM."""
+    values = np.array([1, 2, 1, 1, 1, 2, 1, 2, 1], dtype=float)
+    first, inverse = distinct(Rows(np.array([0, 3, 6, 9]), np.tile([17, 42, 47], 3), values, 60))
+    assert (len(first), inverse[0] == inverse[2], inverse[0] == inverse[1]) == (2, True, False)
+
+
 def test_summed_rows_by_hand() -> None:
     rows = summed_rows(np.array([0, 2, 3]), np.array([0, 1, 1]), indicator(np.array([1, 1]), 3))
     assert (rows.start.tolist(), rows.columns.tolist(), rows.values.tolist()) == ([0, 1, 2], [1, 1], [2.0, 1.0])
