@@ -1,9 +1,9 @@
 """The clients of a cell as the engine computes them.
 
 Parameters that all clients have alike are stacks [S * K, ...], seed-major; what differs in shape from client to client
-is the client's own, [S, ...]. A `Pack` is a run of clients computed in one step; its parameters are views into the
-stacks, and its own. So the server works on all clients at once whatever the packing. Methods see the same memory as
-[S, K, ...].
+is the client's own, [S, ...], or padded (`fedbench.engine.padding`). A `Pack` is a run of clients computed in one step;
+its parameters are views into the stacks, and its own. So the server works on all clients at once whatever the packing.
+Methods see the same memory as [S, K, ...].
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from torch import Tensor
 from fedbench.configuration.protocol import TrainingSettings
 from fedbench.engine.optimisers import Optimiser, optimiser_of
 from fedbench.engine.packing import client_packs
+from fedbench.engine.padding import padded_network, padded_start, pads
 from fedbench.engine.rows import RowTable, initial_rows
 from fedbench.errors import ConfigurationError
 from fedbench.kernels.dropout import DropoutStream, client_keys
@@ -79,10 +80,10 @@ class Cohort:
         """Return the shared parameters of all clients, name to [S, K, ...]."""
         return self.by_client({name: self.parameters[name] for name in self.shared})
 
-    def dropout_stream(self, pack: Pack, block: Block, round: int, step: int) -> DropoutStream:
-        """Return the dropout masks of one local step over ``block``."""
+    def dropout_stream(self, pack: Pack, block: Block, round: int, taken: Sequence[int]) -> DropoutStream:
+        """Return the dropout masks of one local step over ``block``; ``taken``: each client's steps before."""
         probability = self.training.model.dropout
-        return DropoutStream(pack.dropout_keys, block.sizes, block.slots, probability, round, step, block.device)
+        return DropoutStream(pack.dropout_keys, block.sizes, block.slots, probability, round, taken, block.device)
 
 
 def start_cohort(cell: Cell, method: Method[Any], problem: Problem, data: Sequence[Sequence[Any]]) -> Cohort:
@@ -94,14 +95,19 @@ def start_cohort(cell: Cell, method: Method[Any], problem: Problem, data: Sequen
         problem: data set and partition.
         data: what the clients train on, a list a seed.
     """
-    networks = networks_of(method, cell)
+    task, networks = task_named(method.training.task), networks_of(method, cell)
     declared = [network.parameters() for network in networks]
-    alike = _alike(networks, declared)
-    _require_one_stack(cell, alike)
-    parameters = initial_parameters(cell, alike)
     size = max(parameters_per_client(each) for each in declared)
-    start = _Start(cell, task_named(method.training.task), method.training, problem, data, parameters)
-    packs = [start.pack(clients, networks[clients.start]) for clients in _packs(cell, size, start.task)]
+    if pads(cell, task):
+        networks = [padded_network(method, cell)] * cell.clients
+        alike = dict(networks[0].parameters())
+        parameters = padded_start(cell, alike, declared)
+    else:
+        alike = _alike(networks, declared)
+        _require_one_stack(cell, networks, alike)
+        parameters = initial_parameters(cell, alike)
+    start = _Start(cell, task, method.training, problem, data, parameters)
+    packs = [start.pack(clients, networks[clients.start]) for clients in _packs(cell, size, networks, task)]
     shared = tuple(name for name, p in alike.items() if not p.private and method.shares(name))
     by_row = [name for name, p in declared[0].items() if p.by_row and method.shares(name)]
     rows = {name: _row_table(name, packs, len(cell.seeds)) for name in by_row}
@@ -122,7 +128,7 @@ def _row_table(name: str, packs: Sequence[Pack], seeds: int) -> RowTable:
 
 def _alike(networks: Sequence[Network], declared: Sequence[Mapping[str, Parameter]]) -> dict[str, Parameter]:
     """Return what all clients have alike: everything if they have one network, else what isn't private."""
-    if all(network is networks[0] for network in networks):
+    if _of_one_width(networks):
         return {name: parameter for name, parameter in declared[0].items() if not parameter.by_row}
     alike = {
         name: parameter
@@ -148,9 +154,13 @@ def _require_one_start(alike: Mapping[str, Parameter], declared: Sequence[Mappin
             )
 
 
-def _require_one_stack(cell: Cell, alike: Mapping[str, Parameter]) -> None:
+def _of_one_width(networks: Sequence[Network]) -> bool:
+    return all(network is networks[0] for network in networks)
+
+
+def _require_one_stack(cell: Cell, networks: Sequence[Network], alike: Mapping[str, Parameter]) -> None:
     """Refuse several seeds of clients that are computed one by one, but share: theirs are no slice of a stack."""
-    if alike and len(cell.seeds) > 1 and len(set(cell.shapes)) > 1:
+    if alike and len(cell.seeds) > 1 and not _of_one_width(networks):
         raise ConfigurationError(
             f"compute the seeds {cell.seeds} at once",
             found=f"clients of different widths with common parameters: {', '.join(alike)}",
@@ -168,11 +178,10 @@ def networks_of(method: Method[Any], cell: Cell) -> list[Network]:
     return [first[shape] for shape in cell.shapes]
 
 
-def _packs(cell: Cell, size: int, task: Task) -> list[range]:
+def _packs(cell: Cell, size: int, networks: Sequence[Network], task: Task) -> list[range]:
     """Return which clients are computed together: each alone where widths differ, or the task gains nothing by it."""
     alone = cell.device.type == "cpu" and len(cell.seeds) == 1 and not task.packs_on_cpu
-    unlike = len(set(cell.shapes)) > 1
-    if unlike or alone:
+    if alone or not _of_one_width(networks):
         return [range(client, client + 1) for client in range(cell.clients)]
     return client_packs(cell.clients, size, len(cell.seeds), cell.device)
 

@@ -28,7 +28,7 @@ from fedbench.provenance import code_digest, versions
 from fedbench.records.schema import Digests, RunHeader, SeedCost
 from fedbench.records.store import Record, require_parquet, table_of, write_record
 from fedbench.settings import digest_of
-from fedbench.tasks.task import Place, Problem, task_named
+from fedbench.tasks.task import Place, Problem, Task, task_named
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,8 @@ class Job:
 
     Args:
         name: protocol, data set, partition, method, variant.
-        seeds: run seeds, trained one after another on a CPU, and at once on a GPU if all clients have the same widths.
+        seeds: run seeds, trained one after another on a CPU; at once on a GPU, unless clients' widths differ and the
+            task can't pad them.
         configs: the ``configs`` folder.
         dataset_file: data set file.
         partition_file: partition file.
@@ -69,9 +70,10 @@ def train(job: Job) -> Record:
     require_named(job)
     method = build(job.name.method, settings.method, settings.training)
     finished = FinishedSeeds(job.state, digests_of(job, settings), job.device)
-    problem = task_named(settings.training.task).load(job.dataset_file, job.partition_file)
+    task = task_named(settings.training.task)
+    problem = task.load(job.dataset_file, job.partition_file)
     startup = time.process_time()
-    for seeds in _waiting(job, finished, problem):
+    for seeds in _waiting(job, finished, problem, task):
         started = time.perf_counter(), time.process_time()
         progress = log_progress(job.name, seeds, method.training.rounds)
         checkpoints = finished.checkpoints(seeds)
@@ -132,10 +134,10 @@ def digests_of(job: Job, settings: RunSettings) -> Digests:
     )
 
 
-def _waiting(job: Job, finished: FinishedSeeds, problem: Problem) -> Iterator[tuple[int, ...]]:
-    """Yield the seeds still to train, in the groups that are computed at once: all on a GPU, where widths are alike."""
+def _waiting(job: Job, finished: FinishedSeeds, problem: Problem, task: Task) -> Iterator[tuple[int, ...]]:
+    """Yield the seeds still to train, in the groups that are computed at once: all on a GPU, if they make one stack."""
     waiting = tuple(seed for seed in job.seeds if not finished.has(seed))
-    if job.device == "cpu" or len(set(problem.shapes)) > 1:
+    if job.device == "cpu" or (len(set(problem.shapes)) > 1 and not task.pads_widths):
         yield from ((seed,) for seed in waiting)
     elif waiting:
         yield waiting
@@ -149,10 +151,11 @@ def _keep(finished: FinishedSeeds, outcome: Outcome, seeds: tuple[int, ...], sta
     """Store each seed's table and its share of the costs."""
     earlier = outcome.earlier_seconds
     wall, total = time.perf_counter() - started[0] + earlier[0], time.process_time() - started[1] + earlier[1]
-    for seed in seeds:
+    for place, seed in enumerate(seeds):
         cost = SeedCost(
             seed=seed,
-            steps=outcome.steps,
+            steps=max(outcome.steps[place]),
+            steps_of_all=sum(outcome.steps[place]),
             parameters=outcome.parameters,
             bytes_up=outcome.bytes_up,
             bytes_down=outcome.bytes_down,

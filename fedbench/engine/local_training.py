@@ -34,8 +34,8 @@ class LocalRound:
     received: dict[str, Tensor]
 
 
-def train_locally(local: LocalRound) -> tuple[Tensor, int]:
-    """Take the local steps of a pack's clients; return the loss of each one's last step [S * k], and the steps taken.
+def train_locally(local: LocalRound) -> tuple[Tensor, list[int]]:
+    """Take the local steps of a pack's clients; return each one's last loss [S * k], and how many steps it took.
 
     Raises:
         TrainingError: a loss is not finite.
@@ -44,14 +44,14 @@ def train_locally(local: LocalRound) -> tuple[Tensor, int]:
     asked = local.method.local_epochs(local.round, cohort.cell, local.memory)
     epochs = asked[:, clients.start : clients.stop].flatten()
     last = torch.full((len(epochs),), float("nan"), dtype=cohort.cell.dtype, device=cohort.cell.device)
-    block, steps = local.method.seen(local.pack.block, clients, local.memory), 0
+    block, taken = local.method.seen(local.pack.block, clients, local.memory), [0] * len(epochs)
     for epoch in range(int(epochs.max())):
         for step in cohort.task.steps(block, cohort.training, local.pack.members, local.round, epoch):
             active = _active(step, epochs > epoch)
-            loss = _step(local, step, (epoch, steps), active)
+            loss = _step(local, step, epoch, taken, active)
             last = loss if all(active) else torch.where(torch.tensor(active, device=loss.device), loss, last)
-            steps += 1
-    return last, steps
+            taken = [before + takes for before, takes in zip(taken, active, strict=True)]
+    return last, taken
 
 
 def _active(step: Step, still: Tensor) -> list[bool]:
@@ -59,12 +59,12 @@ def _active(step: Step, still: Tensor) -> list[bool]:
     return (still if step.takes is None else still & step.takes.cpu()).tolist()
 
 
-def _step(local: LocalRound, step: Step, place: tuple[int, int], active: list[bool]) -> Tensor:
-    """Take one step; ``place``: its local epoch, and its number in the round."""
+def _step(local: LocalRound, step: Step, epoch: int, taken: list[int], active: list[bool]) -> Tensor:
+    """Take one step; ``taken``: the steps of each client before it in the round."""
     cohort, pack, method = local.cohort, local.pack, local.method
-    dropout = cohort.dropout_stream(pack, step.block, local.round, place[1])
+    dropout = cohort.dropout_stream(pack, step.block, local.round, taken)
     data = (pack.network, pack.parameters, step.block, dropout)
-    context = LocalStep(*data, pack.clients, local.memory, local.round, place[0])
+    context = LocalStep(*data, pack.clients, local.memory, local.round, epoch)
     loss = method.objective(context)
     total = loss.sum()
     penalty = method.penalty(cohort.by_client(pack.parameters), local.received, local.round)

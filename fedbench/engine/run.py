@@ -30,14 +30,15 @@ Progress = Callable[[int, History], None]
 class Outcome:
     """What a run leaves: its measurements and its costs, for the seeds it computed at once.
 
-    ``mixing``: W [S, K, K] by round, for the first, the middle and the last round. ``preparation``: see `Preparation`.
+    ``steps``: local steps of each client, a list a seed. ``mixing``: W [S, K, K] by round, for the first, the middle
+    and the last round. ``preparation``: see `Preparation`.
     ``earlier_seconds``: wall and CPU time of killed attempts, up to the checkpoint that this one goes on from.
     """
 
     cell: Cell
     history: History
+    steps: list[list[int]]
     parameters: int = 0
-    steps: int = 0
     bytes_up: int = 0
     bytes_down: int = 0
     training_seconds: float = 0.0
@@ -95,7 +96,7 @@ def run(
 
 def _start(method: Method[Any], problem: Problem, seeds: tuple[int, ...], place: Place) -> Running:
     cell = describe(problem, method, seeds, place)
-    outcome = Outcome(cell, History(seeds))
+    outcome = Outcome(cell, History(seeds), [[0] * cell.clients for _ in seeds])
     clock = Clock(outcome)
     prepared = method.prepare(problem, cell)
     _account(outcome, prepared.traffic)
@@ -110,13 +111,13 @@ def _start(method: Method[Any], problem: Problem, seeds: tuple[int, ...], place:
 def _round(running: Running, round: int) -> None:
     method, cohort = running.method, running.cohort
     clock, received = Clock(running.outcome), _received(running)
-    losses, signals, figures, steps = [], [], [], 0
+    losses, signals, figures = [], [], []
     for pack in cohort.packs:
         part = {name: stack[:, pack.clients.start : pack.clients.stop] for name, stack in received.items()}
         measured = _begun(running, pack)
         loss, taken = _train(running, pack, part, round)
         losses.append({"loss": loss.view(len(cohort.cell.seeds), -1)})
-        steps = max(steps, taken)
+        _count(running.outcome.steps, taken, pack.clients)
         with torch.no_grad():
             effective = pack.network.effective(pack.parameters)
             signals.append(measured | method.signals(_trained(running, pack, effective)))
@@ -131,7 +132,6 @@ def _round(running: Running, round: int) -> None:
         if due(method.training, round) and method.training.evaluated_after == "download":
             figures = [_evaluated(running, p, p.network.effective(p.parameters), round) for p in cohort.packs]
             clock.evaluation()
-    running.outcome.steps += steps
     _account(running.outcome, step.traffic)
     _note(running, round, _joined(figures), _joined(losses)["loss"], step)
 
@@ -143,10 +143,17 @@ def _received(running: Running) -> dict[str, Tensor]:
     return {name: stack.clone() for name, stack in running.cohort.uploads().items()}
 
 
-def _train(running: Running, pack: Pack, received: dict[str, Tensor], round: int) -> tuple[Tensor, int]:
+def _train(running: Running, pack: Pack, received: dict[str, Tensor], round: int) -> tuple[Tensor, list[int]]:
     if not running.method.training.keep_optimiser_state:
         pack.optimiser.reset()
     return train_locally(LocalRound(running.method, running.memory, running.cohort, pack, round, received))
+
+
+def _count(steps: list[list[int]], taken: list[int], clients: range) -> None:
+    """Add the steps of a pack's clients, seed-major."""
+    for place, more in enumerate(taken):
+        seed, client = divmod(place, len(clients))
+        steps[seed][clients[client]] += more
 
 
 def _begun(running: Running, pack: Pack) -> dict[str, Tensor]:

@@ -28,7 +28,7 @@ class DropoutStream:
         slots: nodes per client after padding.
         probability: chance that a unit is dropped; other than 1/2 it is rounded to a multiple of 2**-16.
         round: communication round, from 1.
-        step: local step of the round, from 0.
+        steps: local steps that each packed client has taken before in the round.
         device: where masks are wanted.
     """
 
@@ -37,7 +37,7 @@ class DropoutStream:
     slots: int
     probability: float
     round: int
-    step: int
+    steps: Sequence[int]
     device: torch.device
 
     @property
@@ -51,8 +51,8 @@ class DropoutStream:
             return None
         mask = np.zeros((len(self.keys), self.slots * width), dtype=np.uint8)
         philox = np.random.Philox(0)
-        for row, key, size in zip(mask, self.keys, self.sizes, strict=True):
-            _rewind(philox, key, (self.round, self.step, layer))
+        for row, key, size, step in zip(mask, self.keys, self.sizes, self.steps, strict=True):
+            _rewind(philox, key, (self.round, step, layer))
             _fill(row[: size * width], philox, self.probability)
         return torch.from_numpy(mask).view(len(self.keys), self.slots, width).to(self.device)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -12,7 +12,7 @@ from torch import Tensor
 from fedbench import seeds as streams
 from fedbench.methods._own_blocks import OwnBlocks
 from fedbench.methods.exchange import REMADE, Cell
-from fedbench.models.parameters import Parameter, Parameters
+from fedbench.models.parameters import Parameter, Parameters, fill
 from fedbench.models.spectral import encoded
 from fedbench.tasks.graph.spectra import SpectralBlock
 
@@ -29,6 +29,7 @@ class FedSSPState:
         consensus: m of the last round, [S, 1, width]; None before there is one.
         blocks: every pack's data with its spectra.
         started: first clients of the packs that have begun.
+        declared: what each client's own network declares.
     """
 
     seeds: tuple[int, ...] = field(metadata=REMADE)
@@ -38,14 +39,15 @@ class FedSSPState:
     consensus: Tensor | None = None
     blocks: OwnBlocks[SpectralBlock] = field(default_factory=lambda: OwnBlocks(SpectralBlock), metadata=REMADE)
     started: list[int] = field(default_factory=list)
+    declared: Sequence[Mapping[str, Parameter]] = field(default=(), metadata=REMADE)
 
     @classmethod
-    def of(cls, cell: Cell, width: int) -> FedSSPState:
+    def of(cls, cell: Cell, width: int, declared: Sequence[Mapping[str, Parameter]]) -> FedSSPState:
         """Return the state before round 1: all zero."""
         shape = (len(cell.seeds), cell.clients, width)
         nothing = torch.zeros(shape, dtype=cell.dtype, device=cell.device)
         block = partial(SpectralBlock, encoded=partial(encoded, width=width))
-        return cls(cell.seeds, nothing, nothing.clone(), nothing.clone(), blocks=OwnBlocks(block))
+        return cls(cell.seeds, nothing, nothing.clone(), nothing.clone(), blocks=OwnBlocks(block), declared=declared)
 
     @torch.no_grad()
     def moved_mean(self, batch: Tensor, taking: Tensor, clients: range, momentum: float, *, anew: bool) -> Tensor:
@@ -69,15 +71,15 @@ class FedSSPState:
         along.copy_(taking * (along + gradient if gathering else gradient) + (1 - taking) * along)
         of_clients(self.preference, clients).sub_(rate * taking * along)
 
-    def draw_own(self, declared: Mapping[str, Parameter], local: Parameters, clients: range) -> None:
+    def draw_own(self, local: Parameters, clients: range) -> None:
         """Give every client initial parameters of its own, name to [S, k, ...], once."""
         if clients.start in self.started:
             return
         self.started.append(clients.start)
         for row, seed in enumerate(self.seeds):
             for place, client in enumerate(clients):
-                for name, value in own_start(declared, seed, client).items():
-                    local[name][row, place].copy_(value)
+                for name, value in own_start(self.declared[client], seed, client).items():
+                    fill(local[name][row, place], value)
 
 
 def own_start(declared: Mapping[str, Parameter], seed: int, client: int) -> dict[str, Tensor]:

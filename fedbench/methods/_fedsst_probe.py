@@ -17,14 +17,14 @@ from fedbench.settings import Settings
 
 
 class ProbeSettings(Settings):
-    """The probe, a graph of two equal blocks (contextual stochastic block model), and which model it is put into."""
+    """The probe, a graph of two equal blocks (contextual stochastic block model), and which model it is put into.
+
+    Its features are as wide as what they enter. The note: p = 128, which is FedSSP's width.
+    """
 
     nodes: int = Field(20, ge=4, multiple_of=2, description="n (the note)")
     degree: float = Field(3.0, gt=0, description="expected degree (the note)")
     homophily: float = Field(0.75, ge=0, le=1, description="expected share of edges within a block (the note)")
-    features: int | None = Field(
-        None, ge=1, description="p; null: the width of what the probe enters. The note: 128, which is FedSSP's width"
-    )
     mu: float = Field(0.74, ge=0, description="strength of the blocks in the features (inferred)")
     seed: int = Field(0, ge=0, description="names the drawn graph (inferred)")
     no_isolated: bool = Field(True, description="draw until every node has a neighbour (inferred)")
@@ -46,10 +46,18 @@ class ProbeSettings(Settings):
 
 @dataclass(frozen=True)
 class Probe:
-    """A drawn probe: A + I [n, n] without its features; ``blocks`` [n] are +-1."""
+    """A drawn probe without its features.
+
+    Attributes:
+        around: A + I, [n, n].
+        blocks: +-1, [n].
+        inputs: every client's input width, for a probe that enters there.
+        settings: the probe's.
+    """
 
     around: Tensor
     blocks: Tensor
+    inputs: tuple[int, ...]
     settings: ProbeSettings
 
     def features(self, width: int) -> Tensor:
@@ -60,23 +68,27 @@ class Probe:
         x = np.sqrt(self.settings.mu / len(self.blocks)) * self.blocks.cpu().numpy()[:, None] * u + z
         return torch.from_numpy(x).to(self.around)
 
-    def signal(self, parameters: Parameters) -> Tensor:
-        """Return S_st of each client, float64[S, K], from its first convolution's parameters, name to [S, K, ...].
+    def signal(self, parameters: Parameters, clients: range) -> Tensor:
+        """Return S_st of some clients, float64[S, k], from their first convolutions' parameters, name to [S, k, ...].
 
         All in double precision: the distances between clients are divided by their spread, however small.
         """
         doubled = {name: stack.double() for name, stack in parameters.items() if name.startswith(("input", "conv1."))}
-        x = self._entering(doubled)
+        x = self._entering(doubled, clients)
         h = torch.relu(_linear(doubled, "conv1.second", torch.relu(_linear(doubled, "conv1.first", self.around @ x))))
         return FORMS[self.settings.form](torch.nn.functional.normalize(h, dim=-1), self.settings.epsilon)
 
-    def _entering(self, parameters: Parameters) -> Tensor:
-        name = "conv1.first" if self.settings.enters == "hidden" else "input"
-        x = self.features(parameters[f"{name}.weight"].shape[-2])
-        return x if name == "conv1.first" else _linear(parameters, "input", x)
+    def _entering(self, parameters: Parameters, clients: range) -> Tensor:
+        """Return what enters the first convolution, [n, width] or [k, n, width]."""
+        if self.settings.enters == "hidden":
+            return self.features(parameters["conv1.first.weight"].shape[-2])
+        own = [self.features(self.inputs[client]) for client in clients]
+        wide = parameters["input.weight"].shape[-2]
+        padded = torch.stack([torch.nn.functional.pad(x, (0, wide - x.shape[1])) for x in own])
+        return _linear(parameters, "input", padded)
 
 
-def draw_probe(settings: ProbeSettings, device: torch.device) -> Probe:
+def draw_probe(settings: ProbeSettings, device: torch.device, inputs: tuple[int, ...] = ()) -> Probe:
     """Draw the probe's edges: (n/2 - 1) p_in = homophily * degree, (n/2) p_out = (1 - homophily) * degree."""
     half = settings.nodes // 2
     blocks = np.repeat([1.0, -1.0], half)
@@ -90,7 +102,7 @@ def draw_probe(settings: ProbeSettings, device: torch.device) -> Probe:
         if edges.any(axis=1).all() or not settings.no_isolated:
             break
     around = torch.from_numpy(edges + np.eye(len(blocks))).to(device)
-    return Probe(around, torch.from_numpy(blocks).to(device), settings)
+    return Probe(around, torch.from_numpy(blocks).to(device), inputs, settings)
 
 
 def degree_quadratic(h: Tensor, epsilon: float) -> Tensor:

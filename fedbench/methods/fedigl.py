@@ -162,15 +162,18 @@ class FedIGL(Method[FedIGLSettings]):
         return Traffic(up=each_way, down=each_way)
 
     def diagnostics(self, uploads: Parameters, exchange: Exchange) -> dict[str, Tensor]:
-        """Return ||g_k - gbar|| and ||h_k - hbar|| of the round's own averages, [S, K]."""
+        """Return ||g_k - gbar|| and ||h_k - hbar|| of the round's own averages, and the epochs of two stages."""
         state = exchange.memory
         sent = {name: uploads[_GRADIENT + name].flatten(0, 1) for name in state.sums}
         shape = state.counted.shape
         found = {"off_invariant": INVARIANT, "off_variant": VARIANT}
-        return {
+        apart = {
             figure: squared_apart(_named(sent, part), state.averages, shape[0]).sqrt().view(shape)
             for figure, part in found.items()
         }
+        if self.settings.stages == "joint":
+            return apart
+        return apart | {"local_epochs": self.local_epochs(exchange.round, exchange.cell, state).double()}
 
 
 def _parts(training: LocalStep) -> tuple[FedIGLNetwork, Parameters, Any, Any]:

@@ -116,7 +116,8 @@ class FedSSP(Method[FedSSPSettings]):
 
     def memory(self, cell: Cell, data: Sequence[Sequence[Any]], shared: Parameters) -> FedSSPState:
         """Start preferences and means at zero."""
-        return FedSSPState.of(cell, self.settings.width)
+        declared = [self.network(cell, client).parameters() for client in range(cell.clients)]
+        return FedSSPState.of(cell, self.settings.width, declared)
 
     def seen(self, block: GraphBlock, clients: range, memory: FedSSPState) -> SpectralBlock:
         """Return the clients' graphs with their spectra."""
@@ -125,7 +126,7 @@ class FedSSP(Method[FedSSPSettings]):
     def begin_round(self, trained: Trained) -> dict[str, Tensor]:
         """Draw every client's own initial weights if so set, before its first round; nothing is sent."""
         if self.settings.start == "own":
-            trained.memory.draw_own(trained.network.parameters(), trained.local, trained.clients)
+            trained.memory.draw_own(trained.local, trained.clients)
         return {}
 
     def objective(self, training: LocalStep) -> Tensor:
@@ -150,7 +151,7 @@ class FedSSP(Method[FedSSPSettings]):
         """Return m_k with this batch, [S * k, width]; a gradient goes through the batch only."""
         graphs = torch.tensor(training.block.graph_sizes, device=pooled.device).unsqueeze(1)
         batch, momentum = pooled.sum(1) / graphs.clamp(min=1), self.settings.momentum
-        anew = {"run": False, "round": training.dropout.step == 0, "batch": True}[self.settings.mean_over]
+        anew = {"run": False, "round": not any(training.dropout.steps), "batch": True}[self.settings.mean_over]
         state: FedSSPState = training.memory
         before = state.moved_mean(batch.detach(), graphs > 0, training.clients, momentum, anew=anew)
         return before + momentum * batch

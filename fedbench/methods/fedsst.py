@@ -77,8 +77,11 @@ class FedSST(Method[FedSSTSettings]):
         alike = torch.zeros(len(cell.seeds), cell.clients, dtype=torch.float64, device=cell.device)
         standing = Standing.of(alike, self.settings.score)
         model = {name: stack[:, :1].clone() for name, stack in shared.items()}
-        probe, epochs = draw_probe(self.settings.probe, cell.device), self._epochs(standing)
+        probe, epochs = self._probe(cell), self._epochs(standing)
         return Known(probe, standing, standing, epochs, standing.weight, alike, model)
+
+    def _probe(self, cell: Cell) -> Probe:
+        return draw_probe(self.settings.probe, cell.device, tuple(shape.features for shape in cell.shapes))
 
     def local_epochs(self, round: int, cell: Cell, memory: Known) -> Tensor:
         """Return E_k, or the protocol's local epochs without SLTA."""
@@ -99,7 +102,7 @@ class FedSST(Method[FedSSTSettings]):
         """Upload S_st of the trained model, [S, k], if anything depends on it."""
         if not (self.settings.ssca or self.settings.slta):
             return {}
-        return {"structure": trained.memory.probe.signal(trained.effective)}
+        return {"structure": trained.memory.probe.signal(trained.effective, trained.clients)}
 
     def mixing(self, uploads: Parameters, exchange: Exchange) -> Tensor:
         """Return W of theta_G = sum_k w_k theta_k^int (see `kept`), and learn what the next round goes by."""
@@ -136,7 +139,7 @@ class FedSST(Method[FedSSTSettings]):
         """Return S_st of the model that is probed for the next round, as clients would send it."""
         models = {"integrated_previous": integrated, "received": received}
         probed = models.get(self.settings.probe.model)
-        return local if probed is None else known.probe.signal(probed)
+        return local if probed is None else known.probe.signal(probed, range(local.shape[1]))
 
     def _rows(self, known: Known, cell: Cell) -> Tensor:
         shape = (len(cell.seeds), cell.clients, cell.clients)

@@ -41,6 +41,12 @@ def draw(declared: Mapping[str, Parameter], seed: int) -> dict[str, np.ndarray]:
     }
 
 
+def fill(target: Tensor, value: Tensor) -> None:
+    """Put a value into the corner of a tensor that may be larger along any axis, in place; the rest becomes 0."""
+    target.zero_()
+    target[tuple(slice(length) for length in value.shape)] = value.to(target)
+
+
 def glorot(random: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
     """Uniform in +-sqrt(6 / (in + out)) for a [in, out] matrix (Glorot & Bengio 2010; PyG's and FED-PUB's default)."""
     bound = np.sqrt(6.0 / (shape[0] + shape[1]))

@@ -37,7 +37,8 @@ class SeedCost(Settings):
     """What one seed cost. Seconds are CPU seconds of the process unless named otherwise."""
 
     seed: int
-    steps: int = Field(0, description="optimiser steps per client, summed over rounds (largest client)")
+    steps: int = Field(0, description="optimiser steps of the client that took most, summed over rounds")
+    steps_of_all: int | None = Field(None, description="optimiser steps of all clients; None in records from before")
     parameters: int = Field(0, description="trainable parameters of one client")
     bytes_up: int = Field(0, description="client to server, all clients and rounds")
     bytes_down: int = Field(0, description="server to client, all clients and rounds")

@@ -118,11 +118,19 @@ class Evaluator(Protocol):
 
 
 class Task(Protocol):
-    """A task. ``packs_on_cpu``: whether computing clients together is a gain on a CPU too."""
+    """A task.
+
+    ``packs_on_cpu``: whether computing clients together is a gain on a CPU too. ``pads_widths``: whether clients of
+    unlike widths can be computed together, padded to the widest.
+    """
 
     @property
     def packs_on_cpu(self) -> bool:
         """Tell whether clients are packed on a CPU."""
+
+    @property
+    def pads_widths(self) -> bool:
+        """Tell whether blocks give padding no feature, and absent classes no probability."""
 
     def load(self, dataset_file: Path, partition_file: Path) -> Problem:
         """Read a data set and a partition.

@@ -68,7 +68,7 @@ def test_clients_without_a_node_in_a_batch_stand_still() -> None:
     model = SAGE | {"dropout": 0.0}
     base = {"rounds": 1, "learning_rate": 0.1, "optimiser": "sgd", "model": model}
     alone = run(method_of("local", "default", base | {"batch_size": 4}), problem, (0,), DOUBLE)
-    assert alone.steps == 2  # the client with 8 training nodes takes two steps, the one with 4 takes one
+    assert max(alone.steps[0]) == 2  # the client with 8 training nodes takes two steps, the one with 4 takes one
     # The client with 4 training nodes sees them all in its one step: the same loss as without batches.
     whole = run(method_of("local", "default", base), problem, (0,), DOUBLE)
     assert series(alone.history, "train", "loss")[0, 2] == pytest.approx(series(whole.history, "train", "loss")[0, 2])

@@ -62,7 +62,7 @@ def test_bias_relu_dropout() -> None:
 
 def stream(seeds: tuple[int, ...], sizes: tuple[int, ...], slots: int, probability: float, round: int) -> DropoutStream:
     keys = [key for seed in seeds for key in client_keys(seed, range(len(sizes)))]
-    return DropoutStream(keys, sizes * len(seeds), slots, probability, round, 0, CPU)
+    return DropoutStream(keys, sizes * len(seeds), slots, probability, round, [0] * len(keys), CPU)
 
 
 @pytest.mark.parametrize("probability", [0.1, 0.5, 0.7])
@@ -81,7 +81,7 @@ def test_dropout_does_not_depend_on_what_it_is_packed_with() -> None:
 
 
 def test_dropout_differs_by_client_round_step_and_layer() -> None:
-    streams = [replace(stream((0,), (64, 64), 64, 0.5, r), step=step) for r in (1, 2) for step in (0, 1)]
+    streams = [replace(stream((0,), (64, 64), 64, 0.5, r), steps=[step, step]) for r in (1, 2) for step in (0, 1)]
     masks = [drawn.keep(layer, 16) for drawn in streams for layer in (1, 2)]
     rows = [tuple(mask[c].flatten().tolist()) for mask in masks if mask is not None for c in (0, 1)]
     assert len(set(rows)) == len(rows) == 16

@@ -23,7 +23,7 @@ def step_of(method: Method[Any], problem: Any, client: int = 0, graphs: int = 4,
     memory, pack = method.memory(cell, data, cohort.uploads()), cohort.packs[client]
     seen = method.seen(pack.block, pack.clients, memory)
     block = seen.batch([seen.train[0][:graphs]])
-    dropout = cohort.dropout_stream(pack, block, 2, number)
+    dropout = cohort.dropout_stream(pack, block, 2, [number] * len(block.sizes))
     return LocalStep(pack.network, pack.parameters, block, dropout, pack.clients, memory, 2, 0)
 
 

@@ -61,7 +61,8 @@ def test_signal_takes_unit_rows_of_the_first_convolution() -> None:
     eye, none = torch.eye(5, dtype=torch.float64).expand(1, 2, 5, 5), torch.zeros(1, 2, 5, dtype=torch.float64)
     scaled = eye * torch.tensor([3.0, -1.0]).view(1, 2, 1, 1)
     signal = probe.signal(
-        {"conv1.first.weight": eye, "conv1.first.bias": none, "conv1.second.weight": scaled, "conv1.second.bias": none}
+        {"conv1.first.weight": eye, "conv1.first.bias": none, "conv1.second.weight": scaled, "conv1.second.bias": none},
+        range(2),
     )
     h = torch.relu(probe.around @ probe.features(5))
     unit = h / h.norm(dim=1, keepdim=True).clamp(min=1e-12)

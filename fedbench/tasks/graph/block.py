@@ -17,6 +17,8 @@ from fedbench.tasks.graph.epoch import Several
 from fedbench.tasks.task import Place
 
 EVALUATED_SPLITS = ("val", "test")
+ABSENT = -1e30
+"""Logit of a class that a client hasn't: its probability is 0, its gradient too."""
 _TOGETHER = 8  # batches made at once: more gain little, and cost memory
 
 
@@ -27,7 +29,8 @@ class Batch:
     ``sizes``: nodes of each client, padded to ``slots``. ``labels`` int64[clients * graph_slots], -100 for padding.
     ``train_counts`` [clients, classes]: training graphs of each class, whatever the batch.
     ``between``: A + I, one matrix for all layers from 2 on, or one a layer. ``extra`` [clients, slots, width]: what a
-    method put beside nodes' features.
+    method put beside nodes' features. ``absent`` [clients, 1, classes]: what is added to logits, `ABSENT` for classes
+    that a client hasn't and 0 for its own; None where all have the same.
     """
 
     sizes: tuple[int, ...]
@@ -42,6 +45,7 @@ class Batch:
     labels: Tensor
     train_counts: Tensor
     extra: Tensor | None = None
+    absent: Tensor | None = None
 
     @property
     def clients(self) -> int:
@@ -57,8 +61,13 @@ class Batch:
         """Return A + I for a layer, from 2 on."""
         return self.between[min(layer - 2, len(self.between) - 1)]
 
+    def among_own(self, logits: Tensor) -> Tensor:
+        """Return logits [clients, graphs, classes] in which a class that a client hasn't can't win."""
+        return logits if self.absent is None else logits + self.absent
+
     def loss(self, logits: Tensor) -> Tensor:
         """Return the mean negative log-likelihood over each client's graphs, [clients]; 0 where it has none."""
+        logits = self.among_own(logits)
         if self.clients == 1 and self.graph_sizes[0] > 0:  # the same in fewer steps
             return torch.nn.functional.cross_entropy(logits.flatten(0, 1), self.labels).view(1)
         losses = torch.nn.functional.cross_entropy(logits.flatten(0, 1), self.labels, reduction="none")
@@ -86,6 +95,15 @@ class GraphBlock:
         counts = torch.from_numpy(np.stack([np.bincount(own, minlength=classes) for own in labels]))
         return counts.to(dtype=self.place.dtype, device=self.place.device)
 
+    @cached_property
+    def absent(self) -> Tensor | None:
+        """`ABSENT` for each class that a packed client hasn't, [clients, 1, classes]; None where all have the same."""
+        own = torch.tensor([client.classes for client in self.clients])
+        if len(own.unique()) == 1:
+            return None
+        lacking = torch.arange(int(own.max())).view(1, 1, -1) >= own.view(-1, 1, 1)
+        return lacking.to(dtype=self.place.dtype, device=self.place.device) * ABSENT
+
     def batch(self, graphs: Sequence[np.ndarray]) -> Batch:
         """Return a batch of the chosen graphs of each client."""
         parts = [Part.of(client, chosen) for client, chosen in zip(self.clients, graphs, strict=True)]
@@ -109,6 +127,7 @@ class GraphBlock:
             labels=self.labels([part.chosen.labels for part in parts], graph_slots),
             train_counts=self.train_counts,
             extra=self.extra([part.chosen.rows for part in parts], slots),
+            absent=self.absent,
         )
 
     def batches(self, graphs: Sequence[Sequence[np.ndarray]]) -> Iterator[Batch]:

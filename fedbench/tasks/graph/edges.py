@@ -105,6 +105,7 @@ class EdgeBlock(GraphBlock):
             pool=self.matrix(pooling, graph_slots),
             labels=self.labels([part.chosen.labels for part in parts], graph_slots),
             train_counts=self.train_counts,
+            absent=self.absent,
             edges=edges,
             edge_sizes=tuple(len(part.sources) for part in parts),
             lower=self.on(lower.astype(np.int32)),

@@ -35,7 +35,8 @@ class OnGraphs:
         if id(block) not in self._made:
             self._made[id(block)] = (block, *self._prepared(block))
         _, batch, membership = self._made[id(block)]
-        right = network.forward(effective, batch, None).argmax(2).flatten() == batch.labels  # type: ignore[arg-type]
+        logits = network.forward(effective, batch, None)  # type: ignore[arg-type]
+        right = batch.among_own(logits).argmax(2).flatten() == batch.labels
         by_client = right.view(batch.clients, -1)
         return {
             ("accuracy", split): (by_client & mask).sum(1).double() / mask.sum(1).double()
@@ -110,6 +111,7 @@ def joined(block: GraphBlock, parts: Sequence[Levels]) -> Batch:
         pool=block.matrix([_as_wide(part.pool, rows[-1]) for part in parts], graph_slots),
         labels=block.labels([part.labels for part in parts], graph_slots),
         train_counts=block.train_counts,
+        absent=block.absent,
     )
 
 

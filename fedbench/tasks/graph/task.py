@@ -23,6 +23,7 @@ class GraphTask:
     """Graph classification. On a CPU clients are computed one at a time: a batch fills the processor already."""
 
     packs_on_cpu: bool = False
+    pads_widths: bool = True
 
     def load(self, dataset_file: Path, partition_file: Path) -> GraphProblem:
         """Read a data set and a partition."""

@@ -22,6 +22,7 @@ class NodeTask:
     """Node classification."""
 
     packs_on_cpu: bool = True
+    pads_widths: bool = False
 
     def load(self, dataset_file: Path, partition_file: Path) -> NodeProblem:
         """Read a data set and a partition."""

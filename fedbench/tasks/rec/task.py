@@ -42,6 +42,7 @@ class RecTask:
     """
 
     packs_on_cpu: bool = False
+    pads_widths: bool = False
 
     def load(self, dataset_file: Path, partition_file: Path) -> RecProblem:
         """Read a data set and a partition."""
