@@ -122,6 +122,16 @@ class TrainingSettings(Settings):
         return self
 
     @model_validator(mode="after")
+    def _graphs_have_it(self) -> TrainingSettings:
+        if self.task != "graph":
+            return self
+        if self.evaluated_on != "client" or len(set(self.model.hidden_widths)) > 1:
+            raise ValueError("task 'graph' needs evaluated_on 'client', and one width for all layers")
+        if self.model.masks or self.model.apv:
+            raise ValueError("task 'graph' has no masks and no apv: its networks are the methods' own, or GIN")
+        return self
+
+    @model_validator(mode="after")
     def _samples_fit(self) -> TrainingSettings:
         if self.neighbour_samples is not None and (
             self.model.backbone != "sage" or len(self.neighbour_samples) != self.model.layers

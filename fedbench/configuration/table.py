@@ -49,7 +49,7 @@ class TableFile(Settings):
     sweep: tuple[Sweep, ...] = Field((), description="axis of the figure `sweep`, or several, a panel each")
     grid: Grid | None = Field(None, description="axes of the figure `grid`")
     spectra: int | None = Field(None, ge=1, description="eigenvalues a client in the figure `spectra`")
-    diagnostics: tuple[str, ...] = Field((), description="metrics (split none) of the figure `apv-diagnostics`")
+    diagnostics: tuple[str, ...] = Field((), description="metrics (split none) that explain a run, kept in bundles")
 
     @field_validator("kind", mode="before")
     @classmethod

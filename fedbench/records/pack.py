@@ -1,13 +1,14 @@
 """Records where they lie: a folder of runs (``results/records``), or a compact bundle (``reports/paper/records``).
 
 A bundle is one parquet file a data set, with a column ``run`` and only the rows that tables and figures read, and
-``headers.jsonl``: one line a record with its name, its digest, and the header without diagnostics.
+``headers.jsonl``: one line a record with its name, its digest, and the header. Of a header's diagnostics stays what a
+method stated before round 1 (`fedbench.methods.exchange.Preparation`): a privacy budget, what is exchanged.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -187,8 +188,15 @@ def _pair(metric: pa.ChunkedArray, split: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _line(entry: Entry) -> str:
     header = entry.record.header.model_dump(mode="json", exclude={"diagnostics"})
+    header["diagnostics"] = prepared(entry.record.header.diagnostics)
     line = {"name": entry.name, "digest": entry.digest, "header": header}
     return json.dumps(line, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def prepared(diagnostics: Mapping[str, Any]) -> dict[str, Any]:
+    """Return each seed's ``preparation`` alone; mixing matrices and the like stay in the run's own record."""
+    stated = {seed: own for seed, own in diagnostics.items() if isinstance(own, dict) and "preparation" in own}
+    return {seed: {"preparation": own["preparation"]} for seed, own in stated.items()}
 
 
 def _damaged(path: Path, error: Exception) -> RecordError:

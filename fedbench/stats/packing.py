@@ -10,8 +10,9 @@ from fedbench.configuration.table import TableFile
 from fedbench.records.pack import Records, write_bundle
 from fedbench.stats.cells import cells_of, require_complete, table_named
 
-# What the notes below tables of recommendation say (`fedbench.tables.ranking_notes`).
-NOTED = {(name, "test") for name in ("candidates", "pairs", "pairs_outside")}
+# What the notes below tables of recommendation say (`fedbench.tables.ranking_notes`), and what counts local steps
+# (`fedbench.figures._steps`).
+NOTED = {*((name, "test") for name in ("candidates", "pairs", "pairs_outside")), ("local_epochs", "none")}
 
 
 def pack_suite(

@@ -27,7 +27,11 @@ def sorted_rows(table):
 
 def test_rows_and_header_come_back(tmp_path):
     figures = {**flat(0.7), "train": {0: [[0.9, 0.8]] * 2, 1: [[math.nan, 0.8]] * 2}}
-    first = record_of(figures, costs=costs((0, 1)), diagnostics={"0": {"final_mixing": [[1.0]]}})
+    first = record_of(
+        figures,
+        costs=costs((0, 1)),
+        diagnostics={"0": {"mixing": {"1": [[1.0]]}, "preparation": {"epsilon": 2.0}}, "1": {"mixing": {}}},
+    )
     second = record_of(flat(0.6), run=RUN.model_copy(update={"dataset": "pubmed"}))
     write_bundle([entry(second), entry(first)], PAIRS, tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cora.parquet", "headers.jsonl", "pubmed.parquet"]
@@ -36,7 +40,9 @@ def test_rows_and_header_come_back(tmp_path):
     assert bundle.names() == sorted([name_of(first.header), name_of(second.header)])
     back = bundle.get(name_of(first.header))
     assert back.digest == "e" * 64
-    assert back.record.header == first.header.model_copy(update={"diagnostics": {}})
+    assert back.record.header == first.header.model_copy(
+        update={"diagnostics": {"0": {"preparation": {"epsilon": 2.0}}}}
+    )
     kept = first.table.filter(pc.field("split") != "train")
     assert sorted_rows(back.record.table).equals(sorted_rows(kept))
     assert bundle.get("toy/cora/metis-2/other/default/seeds-0-1") is None
