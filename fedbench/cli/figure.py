@@ -22,7 +22,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, help="folder of the figures (default: reports/<suite>/figures)")
     add_also(parser)
     parser.add_argument("--only", type=names, default=(), help="rows drawn, separated by commas (default: all)")
-    parser.add_argument("--partial", action="store_true", help="leave out cells without records")
+    parser.add_argument(
+        "--partial", action="store_true", help="leave out cells without records, and partitions without files"
+    )
 
 
 def run(args: argparse.Namespace) -> None:

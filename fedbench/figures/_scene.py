@@ -32,7 +32,7 @@ class Scene:
         configs: configuration folder.
         records: a folder of runs or a bundle.
         results: the folder with ``datasets`` and ``partitions``.
-        partial: leave out cells without records instead of failing.
+        partial: leave out cells without records, and partitions without files, instead of failing.
         remedy: the command that makes missing records, for the message.
     """
 
@@ -70,6 +70,11 @@ class Scene:
         asked = {cell.run: (cell.run.dataset, cell.run.partition, cell.row.published) for cell in self.cells}
         found = {run: figures.get(*place, self.table.metric.name) for run, place in asked.items()}
         return {run: figure.mean for run, figure in found.items() if figure}
+
+    def left_out(self, dataset: str, partition: str) -> bool:
+        """Tell whether a figure of partitions does without this one: ``partial``, and a file isn't there."""
+        files = (Path("datasets", f"{dataset}.npz"), Path("partitions", dataset, f"{partition}.npz"))
+        return self.partial and not all((self.results / file).exists() for file in files)
 
     def cells_in(self, dataset: str, partition: str) -> list[Cell]:
         """Return the cells of one panel, in row order."""

@@ -22,12 +22,16 @@ def draw(scene: Scene) -> Figure:
     """Return the figure: one panel a data set and partition, clients down, classes across."""
 
     def panel(axes: Axes, dataset: str, partition: str) -> None:
+        if scene.left_out(dataset, partition):
+            return
         client, label = scene.clients_and_labels(dataset, partition)
         heat_map(axes, class_shares(client, label))
 
     figure = small_multiples(scene, panel, sharex="none", sharey="none")
     name_axes(figure, "class", "client")
-    figure.colorbar(figure.axes[0].collections[0], ax=figure.axes, label="share of the client", shrink=0.6)
+    drawn = [axes.collections[0] for axes in figure.axes if axes.collections]
+    if drawn:
+        figure.colorbar(drawn[0], ax=figure.axes, label="share of the client", shrink=0.6)
     return figure
 
 

@@ -27,6 +27,8 @@ def draw(scene: Scene) -> Figure:
     kinds: dict[str, None] = {}
 
     def panel(axes: Axes, dataset: str, partition: str) -> None:
+        if scene.left_out(dataset, partition):
+            return
         members = members_of(scene, dataset, partition)
         bars(axes, counts_by_split(members.client, members.split))
         used.update(np.unique(members.split).tolist())

@@ -34,6 +34,8 @@ def draw(scene: Scene) -> Figure:
     chosen: dict[str, LineStyle] = {}
 
     def panel(axes: Axes, dataset: str, partition: str) -> None:
+        if scene.left_out(dataset, partition):
+            return
         for group, values in spectra_of(scene, dataset, partition, count):
             style = chosen.setdefault(group, line_style(len(chosen)))
             axes.plot(np.arange(1, len(values) + 1), values, color=style.colour, linestyle=style.dashes, linewidth=0.9)

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from fedbench.configuration.suite import load_suite
+from fedbench.errors import DataError
 from fedbench.figures import (
     _panels,
     accuracy_by_bytes,
@@ -168,8 +169,10 @@ def test_partition_figures_need_no_records(world):
 
 def test_missing_partition_is_an_error(world, capsys):
     (world.results / "partitions" / "cora" / "metis-2.npz").unlink()
-    assert draw(world, "partition-sizes") == 1
-    assert "metis-2.npz" in capsys.readouterr().err
+    for name in ("partition-sizes", "label-skew"):
+        assert draw(world, name) == 1
+        assert "metis-2.npz" in capsys.readouterr().err
+        assert draw(world, name, "--partial") == 0
 
 
 def test_a_table_can_be_chosen(world):
@@ -223,6 +226,11 @@ def test_spectra_are_those_of_the_dense_laplacians(world):
     figure = spectra.draw(scene_of(world))
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["large", "small"]
     np.testing.assert_allclose(figure.axes[0].get_lines()[1].get_ydata(), found[1][1])
+    files[1].unlink()
+    with pytest.raises(DataError, match=r"co-cluster-2\.npz"):
+        spectra.draw(scene_of(world))
+    (panel,) = spectra.draw(scene_of(world, partial=True)).axes
+    assert [text.get_text() for text in panel.texts] == ["not run"]
 
 
 def test_pairs_of_users_and_items_are_members_too(world):
