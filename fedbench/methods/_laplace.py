@@ -43,12 +43,12 @@ def composed(clip: float, noise: float, numbers: int, points: int, training: Tra
     """Return the budget that clipping to +-clip and Laplace(0, noise) gives.
 
     One number of one step: epsilon = 2 clip / noise (FedGNN, section 3.5), the only figure that the papers of FedGNN
-    and FedPerGNN state. Budgets add up over the steps of a run, and over the numbers of a gradient, whose L1
-    sensitivity is 2 clip times their count.
+    and FedPerGNN state; ``noise`` is the scale of what is added to what was clipped. Budgets add up over the steps of a
+    run, and over the numbers of a gradient, whose L1 sensitivity is 2 clip times their count.
 
     Args:
         clip: delta.
-        noise: lambda.
+        noise: lambda, the least where it varies.
         numbers: that leave a client in a step, at most.
         points: that a client trains on, at most.
         training: rounds, local epochs and batches.

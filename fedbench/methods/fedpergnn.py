@@ -9,7 +9,6 @@ Made for clients of one user; docs/methods/fedpergnn.md lists what is adapted.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -23,7 +22,7 @@ from torch.nn.functional import pad
 from fedbench import seeds as streams
 from fedbench.methods._fedpergnn_expansion import ExpandedPairs, expanded
 from fedbench.methods._fedpergnn_network import ExpandedBlock, ExpandedGAT
-from fedbench.methods._fedpergnn_privacy import budget, privatised, pseudo_gradients
+from fedbench.methods._fedpergnn_privacy import budget, privatised, pseudo_gradients, scale_of
 from fedbench.methods._item_tables import shared_items
 from fedbench.methods._pair_losses import times_of_users
 from fedbench.methods.base import Method
@@ -87,6 +86,7 @@ class Party:
     outside: int
     held: Tensor
     steps: list[int]
+    most: list[list[float]]
     known: bool = False
     round: int = 1
     users: list[float] = field(default_factory=list)
@@ -117,11 +117,11 @@ class FedPerGNN(Method[FedPerGNNSettings]):
             "outside_links": sum(client.links.shape[1] for client in clients),
             "pseudo_items": sum(len(client.pseudo) for client in clients),
         }
-        if self.settings.clip is None or not self.settings.noise:
+        own = self.settings
+        if own.clip is None or not own.noise:
             return found
-        return found | budget(
-            self.settings.clip, self.settings.noise, clients, self.network(cell).parameters(), self.training
-        )
+        noise, declared = (own.noise, own.noise_of), self.network(cell).parameters()
+        return found | budget(own.clip, noise, clients, declared, self.training)
 
     def network(self, cell: Cell, client: int = 0) -> ExpandedGAT:  # type: ignore[override]
         """Return graph attention; the protocol's backbone has no say."""
@@ -134,7 +134,8 @@ class FedPerGNN(Method[FedPerGNNSettings]):
         most, seeds, width = int(sent.sum(2).max()), len(cell.seeds), self.training.model.hidden_widths[0]
         held = torch.zeros(seeds, cell.clients, most, width, dtype=cell.dtype, device=cell.device)
         outside = sum(client.outside for client in everyone) // seeds
-        return Party(list(cell.seeds), rows, sent, int(sent.sum()) // seeds, outside, held, [0] * cell.clients)
+        unknown = [[0.0] * cell.clients for _ in cell.seeds]
+        return Party(list(cell.seeds), rows, sent, int(sent.sum()) // seeds, outside, held, [0] * cell.clients, unknown)
 
     def seen(self, block: RecBlock, clients: range, memory: Party) -> RecBlock:
         """Return the clients with the vectors that the third party passed on."""
@@ -162,14 +163,12 @@ class FedPerGNN(Method[FedPerGNNSettings]):
         for row, seed in enumerate(memory.seeds):
             for place, client in enumerate(clients):
                 own = {name: stack[row, place] for name, stack in gradients.items()}
-                scale = self._scale(memory.users[row * len(clients) + place])
+                users = memory.users[row * len(clients) + place]
+                memory.most[row][client] = max(users, memory.most[row][client] if step else 0.0)
+                scale = scale_of(self.settings.noise, users, self.settings.noise_of)
                 leaving = memory.rows[row, client], memory.sent[row, client]
                 self._hide(own, *leaving, scale, (seed, client, memory.round, step))
         return gradients
-
-    def _scale(self, users: float) -> float:
-        """Return the scale of the noise on a mean over so many users."""
-        return self.settings.noise / (math.sqrt(users) if self.settings.noise_of == "users" else 1.0)
 
     def _hide(
         self, own: dict[str, Tensor], rows: Tensor, sent: Tensor, scale: float, at: tuple[int, int, int, int]
@@ -208,6 +207,14 @@ class FedPerGNN(Method[FedPerGNNSettings]):
             party.held, party.known = uploads[_VECTORS], True
         party.round, party.steps = exchange.round + 1, [0] * len(party.steps)
         return uniform_rows(exchange.cell)
+
+    def diagnostics(self, uploads: Parameters, exchange: Exchange) -> dict[str, Tensor]:
+        """Return the scale of the noise that each client added in the round, the least: that of its largest batch."""
+        own, most = self.settings, exchange.memory.most
+        if own.clip is None or not own.noise:
+            return {}
+        scales = [[scale_of(own.noise, max(users, 1.0), own.noise_of) for users in of_seed] for of_seed in most]
+        return {"noise_scale": torch.tensor(scales, dtype=torch.float64)}
 
     def traffic(self, shared: Parameters, signals: Parameters, exchange: Exchange) -> Traffic:
         """Return the bytes of a round: weights both ways, sent users' vectors up, outside users' down; no padding."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from fedbench.tasks.task import Place
 from tests.reference.match import series
 from tests.reference.methods.fedpergnn import hidden_gradients, vectors
 from tests.tasks.rec.plain_federation import Plain, federate
-from tests.tasks.rec.plain_rec import bpr
+from tests.tasks.rec.plain_rec import bpr, pairs_of
 from tests.tasks.rec.test_rec_training import training, visited
 from tests.tasks.rec.toys import toy_rec
 
@@ -246,9 +247,62 @@ def test_bytes_and_budget_are_in_the_record() -> None:
     stated = outcome.preparation[0]
     numbers = weights + 4 * max(int(client.leaving.sum()) + len(client.sent) for client in data)
     steps = 2 * -(-max(client.train.shape[1] for client in data) // 16)
-    assert (stated["epsilon_of_a_number_in_a_step"], stated["local_steps"]) == (1.0, steps)
-    assert (stated["numbers_in_a_gradient"], stated["epsilon_of_the_run"]) == (numbers, 1.0 * numbers * steps)
+    assert (stated["numbers_in_a_gradient"], stated["local_steps"]) == (numbers, steps)
+    # Five users a client, all of them in the largest batch: 2 x 0.1 / (0.2 / sqrt 5).
+    assert stated["epsilon_of_a_number_in_a_step"] == pytest.approx(math.sqrt(5))
+    assert stated["epsilon_of_the_run"] == pytest.approx(math.sqrt(5) * numbers * steps)
     assert "local_steps" not in run(method_of(own | QUIET), problem, (0,), DOUBLE).preparation[0]
+
+
+def stated(own: dict[str, Any], problem: RecProblem, **changes: Any) -> dict[str, Any]:
+    method = method_of({"clip": 0.1, "noise": 0.2} | own, **changes)
+    return dict(method.prepare(problem, describe(problem, method, (0,), DOUBLE)).diagnostics[0])
+
+
+def test_the_budget_is_that_of_the_noise_as_it_is_added() -> None:
+    """Batches of 4 pairs or 9 users at most: scales 0.2 / 2 and 0.2 / 3, so 2 x 0.1 / 0.1 and 2 x 0.1 / (0.2 / 3)."""
+    problem = uneven(users=27)
+    found = stated({}, problem, batch_size=4)
+    assert (found["users_in_a_batch_at_most"], found["noise_scale"]) == ([4, 4], [0.1, 0.1])
+    assert found["epsilon_of_a_number_in_a_step"] == pytest.approx(2.0)
+    whole = stated({}, problem, batch_size=None)
+    assert whole["users_in_a_batch_at_most"] == [9, 9]
+    assert whole["epsilon_of_a_number_in_a_step"] == pytest.approx(3.0)
+    assert (
+        found["epsilon_of_the_paper_for_a_user_in_a_step"] == 1.0 == whole["epsilon_of_the_paper_for_a_user_in_a_step"]
+    )
+
+
+def test_noise_of_a_client_has_the_papers_budget() -> None:
+    found = stated({"noise_of": "client"}, uneven())
+    assert (found["noise_scale"], found["epsilon_of_a_number_in_a_step"]) == ([0.2, 0.2], 1.0)
+
+
+def test_the_budget_is_that_of_the_client_of_most_users() -> None:
+    problem = toy_rec(users=10, items=45, shared=9)  # 4, 3 and 3 users
+    found = stated({}, problem, batch_size=None)
+    assert found["noise_scale"] == pytest.approx([0.1, 0.2 / math.sqrt(3)])
+    assert found["epsilon_of_a_number_in_a_step"] == pytest.approx(2.0)
+
+
+def test_the_noise_that_is_added_has_the_scale_that_is_stated() -> None:
+    """A batch of 4 users: the mean distance of Laplace noise from its centre 0 is its scale, 0.2 / 2."""
+    _, found = corrected({"neighbours": 50}, uneven(60, 900))
+    noise = torch.cat([values[values != 0] for gradients in found for values in gradients.values()])
+    assert len(noise) > 400 and noise.abs().mean().item() == pytest.approx(0.1, rel=0.1)
+
+
+def test_the_scale_of_every_round_is_in_the_record() -> None:
+    problem, method = uneven(), method_of({"clip": 0.1, "noise": 0.2}, rounds=2, batch_size=4)
+    history, data = run(method, problem, (3,), DOUBLE).history, problem.client_data
+    most = [
+        [
+            max(len(set(who)) for who, *_ in pairs_of(client, method.training, (3, k), round, 0))
+            for k, client in enumerate(data)
+        ]
+        for round in (1, 2)
+    ]
+    assert np.allclose(series(history, "none", "noise_scale"), 0.2 / np.sqrt(most), atol=1e-12)
 
 
 def losses(own: dict[str, Any], problem: RecProblem) -> np.ndarray:
