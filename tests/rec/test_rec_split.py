@@ -10,13 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rec_support import NINE_TO_ONE, OFFICIAL, entry_of, pair_sets, raw, rng, split_of
 
-from fedbench.datasets.rec.build import load_pairs
+from fedbench.datasets.rec.build import load_pairs, split_pairs
 from fedbench.datasets.rec.order import numbered
 from fedbench.datasets.rec.raw import TEST, TRAIN, VAL
 from fedbench.datasets.rec.split import lpsfed_test, pool, validation
 from fedbench.errors import DataError
 from fedbench.sources.rec_split import LpsfedSplit, OfficialSplit, Validation
 
+HELD_BACK = LpsfedSplit(name="lpsfed_9_1", held_back=0.1)
 # git blob ids of data/Gowalla/train_data.json and test_data.json, github.com/dntjr41/LPSFed, commit 715b5f6
 AUTHORS = {TRAIN: "91ca7d729b9ab6d80089a726a30a4d348d71f16b", TEST: "c3b8a53f1d5865e6ecdffd33ae3cd6a38b4040f7"}
 
@@ -105,6 +106,44 @@ def test_the_pool_and_cold_users_and_items_by_hand():
     left = pool(given_pairs, split)
     assert list(zip(left.users.tolist(), left.items.tolist(), strict=True)) == [(0, 7), (2, 7)]
     assert pool(given_pairs, NINE_TO_ONE).users.size == 7
+
+
+def test_a_core_by_hand():
+    """User 3 goes, so that item 9 has one pair and goes, so that user 2 has one and goes; each once leaves user 2."""
+    given_pairs = raw([(0, 7), (0, 8), (1, 7), (1, 8), (2, 8), (2, 9), (3, 9)])
+    least = {"name": "lpsfed_9_1", "user_least": 2, "item_least": 2}
+    core, once = (pool(given_pairs, LpsfedSplit(**least, **drop)) for drop in ({"drop": "core"}, {}))
+    assert list(zip(core.users.tolist(), core.items.tolist(), strict=True)) == [(0, 7), (0, 8), (1, 7), (1, 8)]
+    assert list(zip(once.users.tolist(), once.items.tolist(), strict=True))[4:] == [(2, 8)]
+
+
+def test_what_is_held_back_by_hand():
+    """A tenth of 5, 15, 25 and 35 pairs, half to even: 0, 2, 2 and 4."""
+    pairs = [(user, item) for user, size in enumerate((5, 15, 25, 35)) for item in range(size)]
+    left = split_of(raw(pairs), HELD_BACK)
+    assert np.bincount(left.users).tolist() == [5, 13, 23, 31]
+    assert set(zip(left.users.tolist(), left.items.tolist(), strict=True)) < set(pairs)
+
+
+def test_items_that_are_held_back_altogether_get_no_number():
+    pairs = [(user, 10 * user + item) for user in range(3) for item in range(10)]
+    data, numbers = split_pairs("toy", raw(pairs), "official", HELD_BACK)
+    assert data.n_items == 27 and np.array_equal(np.unique(data.items), np.arange(27))
+    assert {(int(u), int(numbers.item_id[i])) for u, i in zip(data.users, data.items, strict=True)} < set(pairs)
+
+
+def test_what_is_held_back_depends_on_content_alone():
+    pairs = np.argwhere(rng(3).random((12, 40)) < 0.4)
+    users, items = rng(4).permutation(12) + 5, rng(5).permutation(40) + 9
+    other = np.stack([users[pairs[:, 0]], items[pairs[:, 1]]], axis=1)[rng(6).permutation(len(pairs))]
+    first, second = (split_of(raw(each.tolist()), HELD_BACK, "content") for each in (pairs, other))
+    assert all(np.array_equal(getattr(first, part), getattr(second, part)) for part in ("users", "items", "split"))
+
+
+def test_settings_at_their_defaults_are_not_written():
+    """Data set files from before these settings keep their sums."""
+    assert not {"drop", "held_back"} & split_of(raw([(0, 1)]), NINE_TO_ONE).meta["split"].keys()
+    assert split_of(raw([(0, 1)]), HELD_BACK).meta["split"]["held_back"] == 0.1
 
 
 @given(sizes=st.lists(st.integers(0, 40), min_size=1, max_size=20), seed=st.integers(0, 99))

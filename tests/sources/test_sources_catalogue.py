@@ -21,7 +21,7 @@ NAMES = [name for name in FILES if name not in GROUPS]
 NODE, GRAPH, REC = ([name for name in NAMES if FILES[name].get("task") == task] for task in TASKS)
 RECOMPRESSED = ["computers", "cs", "photo", "physics"]  # in the mirror
 ONE_SUM = [name for name in NAMES if name.removesuffix("-mini") not in RECOMPRESSED]
-ELSEWHERE = ["ml-100k", "ml-100k-mini", "ml-1m"]  # the mirror may not have them
+ELSEWHERE = ["ml-100k", "ml-100k-mini", "ml-1m", "ml-1m-lpsfed"]  # the mirror may not have them
 UNUSED = "film_split"  # how the mirror's files start that no loader reads
 NOT_IN_MIRROR = "arxiv"
 MIRROR = os.environ.get("FEDBENCH_MIRROR")

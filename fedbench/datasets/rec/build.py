@@ -14,7 +14,7 @@ from fedbench.datasets.rec import ngcf, table
 from fedbench.datasets.rec.order import numbered
 from fedbench.datasets.rec.origin import rec_origin_of, write_rec_origin
 from fedbench.datasets.rec.raw import TEST, Numbered, RawPairs
-from fedbench.datasets.rec.split import pool, split_of
+from fedbench.datasets.rec.split import pool, split_of, without_held_back
 from fedbench.datasets.rec.store import RecDataset, pair_counts
 from fedbench.datasets.wanted import loader_of
 from fedbench.sources.kinds import Source
@@ -61,7 +61,7 @@ def split_pairs(
     Raises:
         DataError: the split needs test pairs that the raw files don't give.
     """
-    pairs = numbered(pool(raw, split), order)
+    pairs = without_held_back(numbered(pool(raw, split), order), split, order)
     held = split_of(pairs, split, raw.has_test)
     place = np.lexsort((pairs.items, pairs.users))
     meta = {

@@ -4,25 +4,50 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
+from fedbench.datasets.rec.order import numbered
 from fedbench.datasets.rec.raw import TEST, TRAIN, VAL, Numbered, RawPairs
 from fedbench.errors import DataError
 from fedbench.seeds import generator
+from fedbench.sources.rec_entry import Order
 from fedbench.sources.rec_split import LpsfedSplit, OfficialSplit, Validation
 
 
 def pool(raw: RawPairs, split: OfficialSplit | LpsfedSplit) -> RawPairs:
-    """Return the pairs that a split divides: all, or for LPSFed's those of its pool, without cold users and items.
-
-    Users of too few pairs go first, then items, each once, as in the released ``remove_cold_items``.
-    """
+    """Return the pairs that a split divides: all, or for LPSFed's those of its pool, without cold users and items."""
     if isinstance(split, OfficialSplit):
         return raw
     part = raw.chosen(raw.given == TRAIN) if split.pool == "train_only" else raw
+    return _core(part, split) if split.drop == "core" else _once(part, split)
+
+
+def _once(part: RawPairs, split: LpsfedSplit) -> RawPairs:
+    """Drop users of too few pairs, then items, each once, as in LPSFed's released ``remove_cold_items``."""
     part = part.chosen(_count(part.users) >= split.user_least)
     return part.chosen(_count(part.items) >= split.item_least)
+
+
+def _core(part: RawPairs, split: LpsfedSplit) -> RawPairs:
+    """Drop users and items of too few pairs until there are none, as in LCFN's released ``dataset_filtering``."""
+    while not (warm := (_count(part.users) >= split.user_least) & (_count(part.items) >= split.item_least)).all():
+        part = part.chosen(warm)
+    return part
+
+
+def without_held_back(pairs: Numbered, split: OfficialSplit | LpsfedSplit, order: Order) -> Numbered:
+    """Return the pairs without those of LPSFed's split that are in no part, numbered anew.
+
+    They are drawn by number, so that every source gives the same.
+    """
+    if isinstance(split, OfficialSplit) or not split.held_back:
+        return pairs
+    wanted = np.rint(split.held_back * np.bincount(pairs.users)).astype(np.int64)
+    kept = ~_drawn(pairs.users, wanted, generator("rec held back", split.seed))
+    left = numbered(RawPairs(pairs.users, pairs.items, pairs.given, has_test=False).chosen(kept), order)
+    return replace(left, user_id=pairs.user_id[left.user_id], item_id=pairs.item_id[left.item_id])
 
 
 def _count(values: np.ndarray) -> np.ndarray:
@@ -90,6 +115,12 @@ def validation(users: np.ndarray, settings: Validation, draw: np.random.Generato
         return np.zeros(users.size, dtype=bool)
     size = np.bincount(users)
     wanted = np.where(size >= 2, np.maximum(1, (size * settings.ratio).astype(np.int64)), 0)
+    return _drawn(users, wanted, draw)
+
+
+def _drawn(users: np.ndarray, wanted: np.ndarray, draw: np.random.Generator) -> np.ndarray:
+    """Return bool[m]: ``wanted[u]`` of each user's pairs, drawn evenly; ``users`` ascend."""
+    size = np.bincount(users)
     order = np.lexsort((draw.random(users.size), users))
     rank = np.arange(users.size) - (np.cumsum(size) - size)[users]
     chosen = np.zeros(users.size, dtype=bool)
