@@ -1,14 +1,17 @@
-"""Full-ranking evaluation against plain loops over users."""
+"""Full-ranking evaluation against plain loops over users, and against PyG's metrics."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch_geometric.metrics import LinkPredNDCG, LinkPredRecall
 
 from fedbench.kernels.topk import largest
 from fedbench.models.ranking import InnerProduct
@@ -81,6 +84,51 @@ def test_lists_and_figures_are_those_of_sorting_everything(seed: int, users: int
         expected = plain_figures(client, scores, split)
         got = [found[metric, split].item() for metric in ("recall@20", "ndcg@20", "users")]
         assert got == pytest.approx(expected, abs=1e-12)
+
+
+@contextmanager
+def double_precision() -> Iterator[None]:
+    """PyG's metrics compute in torch's default precision."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+def figures_of_pyg(client: ClientPairs, scores: np.ndarray, split: str) -> list[float]:
+    """Return PyG's Recall@20 and NDCG@20 of torch's 20 largest scores: means over users with an item to look for.
+
+    Its ideal list has min(items looked for, 20) hits, as the suite's.
+    """
+    table = torch.from_numpy(scores.copy())
+    for hidden in {"val": ("train",), "test": ("train", "val")}[split]:
+        table[tuple(torch.from_numpy(getattr(client, hidden)))] = float("-inf")
+    lists = table.topk(min(20, client.items), dim=1).indices
+    found = []
+    with double_precision():
+        for metric in (LinkPredRecall(k=20), LinkPredNDCG(k=20)):
+            metric.update(lists, torch.from_numpy(getattr(client, split)))
+            found.append(float(metric.compute()))
+    return found
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 30), st.sampled_from([3, 19, 20, 21, 150, 800]))
+def test_figures_are_those_of_pygs_metrics(seed: int, users: int, items: int) -> None:
+    client, scores = random_client(seed, users, items)
+    found = OnItems({"val": 1, "test": 1}, 1).figures(Fixed(scores), {}, RecBlock([client], DOUBLE), False)
+    for split in ("val", "test"):
+        if getattr(client, split).size:
+            got = [found[metric, split].item() for metric in ("recall@20", "ndcg@20")]
+            assert got == pytest.approx(figures_of_pyg(client, scores, split), abs=1e-12)
+
+
+def test_the_random_cases_have_users_who_look_for_more_than_the_cutoff() -> None:
+    """So that a recall over hits alone, or an ideal list as long as what is looked for, would be found out."""
+    client, _ = random_client(3, 30, 800)
+    assert np.bincount(client.test[0]).max() > 20
 
 
 @settings(max_examples=40, deadline=None)
