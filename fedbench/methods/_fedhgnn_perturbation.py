@@ -44,11 +44,15 @@ class Groups:
 def item_groups(taken: sparse.csr_matrix, count: int, vectors: int) -> Groups:
     """Return groups of items that the same users take: k-means of the items' singular vectors times their values.
 
+    Where nothing is taken, no item differs from another: they are one group.
+
     Args:
         taken: 0-1 matrix [users, items], the client's training pairs.
         count: groups, fewer if there are fewer different items.
         vectors: singular vectors.
     """
+    if not taken.nnz:
+        return Groups(np.zeros(taken.shape[1], dtype=np.int64), np.ones((1, 1)))
     random = streams.generator("fedhgnn items", *taken.shape, taken.nnz)
     found = largest_triplets(bipartite([taken], torch.float64, torch.device("cpu")), vectors, random)
     points = (found.right * found.values).numpy()
@@ -77,8 +81,9 @@ def perturbed(
         (user, members[group][randomised(places, len(members[group]), budgets[1], random)])
         for user, group, places in start
     ]
-    users = np.repeat([user for user, _ in rows], [len(items) for _, items in rows]).astype(np.int64)
-    return np.stack([users, np.concatenate([np.empty(0, dtype=np.int64), *(items for _, items in rows)])])
+    none = np.empty(0, dtype=np.int64)  # nothing is taken
+    users = np.concatenate([none, *(np.full(len(items), user) for user, items in rows)])
+    return np.stack([users, np.concatenate([none, *(items for _, items in rows)])])
 
 
 def drawn_groups(counts: np.ndarray, similarity: np.ndarray, budget: float, random: np.random.Generator) -> np.ndarray:

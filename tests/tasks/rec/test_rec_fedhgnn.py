@@ -21,7 +21,7 @@ from tests.reference.methods.fedhgnn import path_edges, side
 from tests.tasks.rec.plain_federation import Plain, federate
 from tests.tasks.rec.plain_rec import bpr
 from tests.tasks.rec.test_rec_training import training
-from tests.tasks.rec.toys import toy_rec
+from tests.tasks.rec.toys import toy_rec, without_training_pairs
 
 DOUBLE = Place(torch.float64)
 SMALL = {"groups": 4, "vectors": 3, "neighbours": 5, "hidden": 3}
@@ -141,6 +141,22 @@ def test_a_user_without_pairs_publishes_nothing() -> None:
     taken = sparse.csr_matrix(np.array([[1, 1, 0], [0, 0, 0], [0, 1, 1]], dtype=np.float32))
     pairs = perturbed(taken, item_groups(taken, 2, 2), (1.0, 50.0), np.random.default_rng(0))
     assert 1 not in pairs[0]
+
+
+def test_items_that_nobody_took_are_one_group() -> None:
+    taken = sparse.csr_matrix((3, 5), dtype=np.float32)
+    groups = item_groups(taken, 4, 2)
+    assert groups.label.tolist() == [0] * 5 and groups.similarity.tolist() == [[1.0]]
+    assert perturbed(taken, groups, (1.0, 1.0), np.random.default_rng(0)).shape == (2, 0)
+
+
+def test_a_client_without_training_pairs_takes_part() -> None:
+    problem, method = without_training_pairs(toy_rec(24, 60, shared=8), 1), method_of({})
+    prepared = method.prepare(problem, describe(problem, method, (0,), DOUBLE))
+    assert problem.client_data[1].train.shape[1] == 0 == prepared.data[0][1].user_paths.nnz - 8  # themselves alone
+    history = run(method, problem, (0,), DOUBLE).history
+    losses, figures = series(history, "train", "loss"), series(history, "test", "ndcg@20")
+    assert np.isnan(losses[:, 1]).all() and np.isfinite(losses[:, [0, 2]]).all() and np.isfinite(figures).all()
 
 
 def test_what_is_published_depends_on_seed_and_client_only() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fedbench.datasets.rec.raw import TEST, TRAIN
 from fedbench.datasets.rec.store import RecDataset
 from fedbench.files import sha256_of
 from fedbench.partition.rec.store import RecPartition
@@ -28,6 +29,13 @@ def toy_rec(users: int = 90, items: int = 180, clients: int = 3, shared: int = 1
     item_client, item = np.array(held).T
     about = {"dataset": "toy", "task": "rec", "clients": clients}
     return RecProblem(dataset, RecPartition(user % clients, user, item_client, item, meta=about))
+
+
+def without_training_pairs(problem: RecProblem, client: int) -> RecProblem:
+    """Return the problem with all training pairs of a client's users held out for the test."""
+    data = problem.dataset
+    moved = np.isin(data.users, problem.partition.users_of(client)) & (data.split == TRAIN)
+    return replace(problem, dataset=replace(data, split=np.where(moved, TEST, data.split).astype(np.int8)))
 
 
 def write_problem(problem: RecProblem, dataset: Path, partition: Path, **about: Any) -> None:
