@@ -10,7 +10,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from fedbench.configuration.protocol import RankingSettings
+from fedbench.configuration.method import load_method_file
+from fedbench.configuration.protocol import TASK_BACKBONES, RankingSettings
 from fedbench.engine.cohort import start_cohort
 from fedbench.engine.run import describe, run
 from fedbench.kernels.low_pass import low_pass
@@ -20,6 +21,7 @@ from fedbench.tasks.rec.block import RecBlock
 from fedbench.tasks.rec.task import NETWORKS
 from fedbench.tasks.task import Place
 from tests.reference.match import series
+from tests.tasks.rec.conftest import CONFIGS
 from tests.tasks.rec.test_rec_training import a_batch, training
 from tests.tasks.rec.toys import one_client, toy_rec
 from tests.tasks.rec.vectors_support import assert_loss_and_gradient
@@ -70,6 +72,19 @@ def drawn(backbone: str, block: RecBlock) -> tuple[Any, Tables]:
     return network, {
         n: torch.randn(*s, generator=generator, dtype=torch.float64).requires_grad_() for n, s in shapes.items()
     }
+
+
+def test_every_backbone_can_be_run_from_a_configuration() -> None:
+    """LightGCN is the protocol's; FedAvg on MF is FedMF."""
+    found = {
+        name: {
+            how.training.get("model", {}).get("backbone", "lightgcn")
+            for how in load_method_file(name, CONFIGS).variants.values()
+        }
+        for name in ("local", "fedavg", "fedmf")
+    }
+    every = set(TASK_BACKBONES["rec"])
+    assert every <= found["local"] and every <= found["fedavg"] | found["fedmf"] and "mf" in found["fedmf"]
 
 
 @pytest.mark.parametrize("backbone", DENSE)
