@@ -17,12 +17,15 @@ FIRST = {figures[0] for figures in OVER_CLIENTS.values()}
 
 
 def cell_view(row: Figures, unit: Unit, mark: str, table: TableFile, usual_seeds: int) -> CellView:
-    """Return the printed cell of a row of the tidy frame; it states its seeds where they aren't the usual number."""
+    """Return the printed cell of a row of the tidy frame.
+
+    It states its seeds where they aren't the usual number. One seed has no spread: 0 would say nothing.
+    """
     was_judged = row["verdict"] not in (NOT_PUBLISHED, NOT_RUN)
     given = pd.notna(row["published_mean"])
     return CellView(
         value=NOT_RUN if row["verdict"] == NOT_RUN else _text(row["mean"], unit) or "--",
-        spread=_deviation(row["std"], unit) if unit.spread and not _single(row, usual_seeds) else "",
+        spread=_deviation(row["std"], unit) if unit.spread and row["n_seeds"] != 1 else "",
         mark=mark,
         published=_text(row["published_mean"], unit) if given else "",
         published_spread=_deviation(row["published_std"], unit) if given else "",
@@ -67,11 +70,6 @@ def _wins(row: Figures, unit: Unit) -> str:
 def _states_seeds(row: Figures, usual_seeds: int) -> bool:
     """Tell whether a cell says how many seeds it has; in tables over clients, whose settings cost unequally, all do."""
     return row["n_seeds"] > 0 and (pd.notna(row.get("mode")) or row["n_seeds"] != usual_seeds)
-
-
-def _single(row: Figures, usual_seeds: int) -> bool:
-    """Tell whether a cell says that it has one seed: its spread of 0 would say nothing."""
-    return row["n_seeds"] == 1 and _states_seeds(row, usual_seeds)
 
 
 def _seeds(row: Figures, usual_seeds: int) -> tuple[tuple[str, str], ...]:
