@@ -8,10 +8,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from fedbench.configuration.table import Row
-from fedbench.figures._panels import AXIS_NAMES, LEGEND, grid_of, handle, name_axes, panels_of, styles
+from fedbench.figures._panels import AXIS_NAMES, LEGEND, grid_of, handle, name_axes, name_panel, panels_of, styles
 from fedbench.figures._scene import Scene
 from fedbench.figures._style import LineStyle
 from fedbench.files import read_arrays
+from fedbench.partition.name import parse_name
 from fedbench.stats.cells import Cell
 from fedbench.stats.curve import by_client
 from fedbench.stats.selection import last_rounds
@@ -48,6 +49,8 @@ def draw(scene: Scene) -> Figure:
 
 def client_names(scene: Scene, dataset: str, partition: str) -> list[str]:
     """Return what each client is called: its data set where each has one of its own, else its number."""
+    if scene.left_out(dataset, partition):
+        return [str(client) for client in range(parse_name(partition).clients)]
     _, meta = read_arrays(scene.results / "partitions" / dataset / f"{partition}.npz")
     members = list(meta.get("member", ()))
     numbers = [str(client) for client in range(int(meta["clients"]))]
@@ -71,12 +74,12 @@ def _panel(axes: Axes, scene: Scene, place: tuple[str, str], names: list[str]) -
         else:
             shift = BAND * (rows.index(cell.row) / max(1, len(rows) - 1) - 0.5)
             _dots(axes, means, at + shift, chosen[cell.row])
+    name_panel(axes, place)
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.grid(visible=False, axis="y")
     for edge in range(1, len(names)):
         axes.axhline(edge - 0.5, color="#DDDDDD", linewidth=0.5)
-    axes.set_title(", ".join(place))
 
 
 def _dots(axes: Axes, x: np.ndarray, y: np.ndarray, style: LineStyle) -> None:
