@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fedbench.configuration.suite import load_suite, rows_only
-from fedbench.errors import ConfigurationError, RecordError
+from fedbench.errors import ConfigurationError, DataError, RecordError
 from fedbench.figures import accuracy_by_round, accuracy_by_steps, client_accuracy, sweep
 from fedbench.figures._scene import Scene
 from fedbench.figures._steps import steps_by_round
@@ -110,6 +110,21 @@ def test_clients_of_one_data_set_have_numbers(filled):
     partition(filled, "cora", "metis-2", clients=2, train=[25, 10], member=["mutag", "mutag"])
     axes = client_accuracy.draw(scene_of(filled)).axes[0]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["0", "1"]
+
+
+def test_a_partition_that_is_not_there_is_left_out_on_demand(filled):
+    suite = {
+        **CLIENTS,
+        "datasets": ["cora", "a"],
+        "partitions": [],
+        "partition_of": {"cora": "metis-2", "a": "metis-3"},
+    }
+    filled.suite(toy=suite)
+    with pytest.raises(RecordError, match="missing"):
+        client_accuracy.draw(scene_of(filled))
+    left = client_accuracy.draw(scene_of(filled, partial=True)).axes[1]
+    assert [label.get_text() for label in left.get_yticklabels()] == ["0", "1", "2"]
+    assert [text.get_text() for text in left.texts] == ["not run"]
 
 
 def test_unlike_partitions_have_one_panel_each_in_rows_of_three(filled):
