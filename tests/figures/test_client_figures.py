@@ -113,14 +113,9 @@ def test_clients_of_one_data_set_have_numbers(filled):
 
 
 def test_a_partition_that_is_not_there_is_left_out_on_demand(filled):
-    suite = {
-        **CLIENTS,
-        "datasets": ["cora", "a"],
-        "partitions": [],
-        "partition_of": {"cora": "metis-2", "a": "metis-3"},
-    }
-    filled.suite(toy=suite)
-    with pytest.raises(RecordError, match="missing"):
+    sets = {"cora": "metis-2", "a": "metis-3"}
+    filled.suite(toy={**CLIENTS, "datasets": list(sets), "partitions": [], "partition_of": sets})
+    with pytest.raises(DataError, match=r"metis-3\.npz"):
         client_accuracy.draw(scene_of(filled))
     left = client_accuracy.draw(scene_of(filled, partial=True)).axes[1]
     assert [label.get_text() for label in left.get_yticklabels()] == ["0", "1", "2"]
