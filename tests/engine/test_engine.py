@@ -23,6 +23,7 @@ from fedbench.methods.fedavg import FedAvg
 from fedbench.methods.weights import uniform_rows
 from fedbench.models.gin import GIN
 from fedbench.models.parameters import Parameter
+from fedbench.tasks.graph.task import TASK as GRAPHS
 from fedbench.tasks.node.block import pack
 from fedbench.tasks.task import Place
 from tests.reference.match import SMALL as OF_TASK
@@ -190,7 +191,10 @@ def test_a_shared_parameter_must_start_alike_for_all_clients(monkeypatch: pytest
         run(method, toy_graphs(), (0,), Place())
 
 
-def test_seeds_of_clients_of_different_widths_are_not_computed_at_once() -> None:
+def test_seeds_of_clients_of_different_widths_are_not_computed_at_once_unless_padded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(GRAPHS.__dict__, "pads_widths", False)
     with pytest.raises(ConfigurationError, match="different widths"):
         run(method_of("fedavg", "default", OF_TASK["graph"]), toy_graphs(), (0, 1), Place())
 

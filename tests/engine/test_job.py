@@ -25,6 +25,7 @@ from fedbench.engine.resume import FinishedSeeds
 from fedbench.errors import ConfigurationError, DataError, RecordError, TrainingError
 from fedbench.files import sha256_of, write_arrays
 from fedbench.records.store import read_record
+from fedbench.tasks.task import task_named
 from tests.tasks.toy_graphs import toy_graphs
 from tests.toys import toy_problem
 
@@ -129,12 +130,14 @@ def test_a_finished_job_leaves_another_jobs_seeds_of_the_same_run(
     assert [path.name for path in left] == ["seed-2.json", "seed-2.parquet"]
 
 
-def test_a_gpu_takes_all_seeds_at_once_if_the_clients_have_the_same_widths(files: tuple[Path, Path]) -> None:
+def test_a_gpu_takes_all_seeds_at_once_if_the_clients_make_one_stack(files: tuple[Path, Path]) -> None:
     job = replace(job_of(files, (0, 1, 2)), device="cuda")
     nothing = FinishedSeeds(None, jobs.digests_of(job, resolve(job.name, CONFIGS)), "cuda")
-    assert list(jobs._waiting(job, nothing, toy_problem())) == [(0, 1, 2)]
-    assert list(jobs._waiting(job, nothing, toy_graphs())) == [(0,), (1,), (2,)]
-    assert list(jobs._waiting(replace(job, device="cpu"), nothing, toy_problem())) == [(0,), (1,), (2,)]
+    nodes, graphs = task_named("node"), task_named("graph")
+    assert list(jobs._waiting(job, nothing, toy_problem(), nodes)) == [(0, 1, 2)]
+    assert list(jobs._waiting(job, nothing, toy_graphs(), graphs)) == [(0, 1, 2)]
+    assert list(jobs._waiting(job, nothing, toy_graphs(), nodes)) == [(0,), (1,), (2,)]  # which can't pad
+    assert list(jobs._waiting(replace(job, device="cpu"), nothing, toy_problem(), nodes)) == [(0,), (1,), (2,)]
 
 
 def test_a_long_seed_goes_on_from_its_checkpoint(
