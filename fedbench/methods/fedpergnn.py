@@ -157,17 +157,16 @@ class FedPerGNN(Method[FedPerGNNSettings]):
         self, gradients: dict[str, Tensor], active: Tensor, clients: range, memory: Party
     ) -> dict[str, Tensor]:
         """Return gradients with those of pseudo-items, then clip(g, delta) + Laplace(0, lambda) of all that leaves."""
-        step = memory.steps[clients.start]
-        for client in clients:
-            memory.steps[client] += 1
-        for row, seed in enumerate(memory.seeds):
-            for place, client in enumerate(clients):
-                own = {name: stack[row, place] for name, stack in gradients.items()}
-                users = memory.users[row * len(clients) + place]
-                memory.most[row][client] = max(users, memory.most[row][client] if step else 0.0)
-                scale = scale_of(self.settings.noise, users, self.settings.noise_of)
-                leaving = memory.rows[row, client], memory.sent[row, client]
-                self._hide(own, *leaving, scale, (seed, client, memory.round, step))
+        for row, place in active.nonzero().tolist():
+            seed, client = memory.seeds[row], clients[place]
+            step, users = memory.steps[client], memory.users[row * len(clients) + place]
+            memory.most[row][client] = max(users, memory.most[row][client] if step else 0.0)
+            own = {name: stack[row, place] for name, stack in gradients.items()}
+            leaving = memory.rows[row, client], memory.sent[row, client]
+            scale = scale_of(self.settings.noise, users, self.settings.noise_of)
+            self._hide(own, *leaving, scale, (seed, client, memory.round, step))
+        for place, steps in enumerate(active.any(0).tolist()):
+            memory.steps[clients[place]] += steps
         return gradients
 
     def _hide(

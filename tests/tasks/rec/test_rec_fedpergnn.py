@@ -220,6 +220,16 @@ def test_all_that_leaves_is_noisy_and_the_rest_is_not() -> None:
         assert noisy["layer1.weight"].all() and not client.leaving.all()
 
 
+def test_noise_doesnt_depend_on_who_is_computed_together() -> None:
+    """Clients of 2 and of 3 batches an epoch: who takes no step draws nothing, so that its second epoch is the same."""
+    problem, method = toy_rec(12, 42, shared=0), method_of({"noise": 0.2}, local_epochs=2, batch_size=15)
+    batches = {-(-client.train.shape[1] // 15) for client in problem.client_data}
+    apart, together = (run(method, problem, seeds, DOUBLE).history for seeds in ((5,), (2, 5)))
+    both = series(together, "train", "loss").reshape(2, 2, -1)[:, 1]
+    assert len(batches) > 1 and len(set(problem.shapes)) == 1
+    assert np.allclose(both, series(apart, "train", "loss"), atol=1e-9, rtol=0)
+
+
 def test_with_disjoint_items_only_weights_are_noisy() -> None:
     _, found = corrected({}, toy_rec(shared=0))
     assert all(g["item.weight"].abs().max() == g["user.weight"].abs().max() == 0 for g in found)
