@@ -14,7 +14,7 @@ from fedbench.methods.base import Method
 from fedbench.methods.registry import method_names
 from fedbench.tasks.task import Place
 from tests.reference.match import CONFIGS, SMALL, cases, method_of, run_plain, run_suite, series
-from tests.reference.plans import plan_names, tasks_of
+from tests.reference.plans import plan_names, plan_of, rec_program_of, tasks_of
 from tests.tasks.toy_graphs import toy_graphs
 from tests.toys import toy_problem
 
@@ -32,8 +32,12 @@ CASES = [pytest.param(task, *case, id=f"{task}-{case[0]}-{case[1]}{case[2] or ''
          for task in PROBLEMS for case in cases(task)]  # fmt: skip
 
 
-def test_every_method_has_a_plain_program() -> None:
+def test_every_method_has_a_plain_program_of_each_of_its_tasks() -> None:
+    """Those of recommendation are run in tests/tasks/rec/test_rec_contract.py, the others here."""
     assert plan_names() == set(method_names())
+    programs = {"node": plan_of, "graph": plan_of, "rec": rec_program_of}
+    for name in method_names():
+        assert all(callable(programs[task](name)) for task in load_method_file(name, CONFIGS).tasks)
 
 
 def compare(method: Method[Any], name: str, place: Place, tolerance: float) -> None:
@@ -90,6 +94,4 @@ def test_a_convolution_as_readout() -> None:
 
 @pytest.mark.parametrize("name", sorted(set(method_names()) & plan_names()))
 def test_a_method_is_for_the_tasks_in_which_it_was_compared(name: str) -> None:
-    told = load_method_file(name, CONFIGS).tasks
-    compared = set(tasks_of(name)) | ({"rec"} & set(told) if name in ("fedavg", "local", "centralised") else set())
-    assert set(told) == compared  # LightGCN with these three: tests/tasks/rec/test_rec_training.py
+    assert set(load_method_file(name, CONFIGS).tasks) == set(tasks_of(name))

@@ -1,4 +1,4 @@
-"""LPSFed against its plain program, and each of its mechanisms by itself."""
+"""Each of LPSFed's mechanisms by itself."""
 
 from __future__ import annotations
 
@@ -31,7 +31,6 @@ from fedbench.methods.registry import build
 from fedbench.models.ranking import InnerProduct
 from fedbench.tasks.rec.block import RecBlock
 from fedbench.tasks.task import Place
-from tests.reference.match import series
 from tests.reference.methods import lpsfed as plain
 from tests.tasks.rec.test_rec_training import a_batch, training
 from tests.tasks.rec.toys import one_client, toy_rec
@@ -39,13 +38,6 @@ from tests.tasks.rec.toys import one_client, toy_rec
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 VARIANTS = load_method_file("lpsfed", CONFIGS).variants
 DOUBLE, PHI = Place(torch.float64), 5
-FURTHER: dict[str, dict[str, Any]] = {
-    "cosine over all pairs": {"train_score": "cosine", "similarity": {"kl_normalize": "raw"}},
-    "deep": {"pool_mlp_layers": 3, "pred_mlp_layers": 3, "margin": {"detach": False}},
-    "histogram": {"similarity": {"kl_normalize": "hist", "phi_pad": "ones", "bins": 7}, "anchor": {"kind": "er"}},
-    "buckets": {"bias": {"pop_code": "buckets", "frozen": False}, "margin": {"gamma": 0.3, "omega": 0.9}},
-    "lightgcn": {"convolution": "lightgcn", "loss": "bpr", "reduction": "mean"},
-}  # fmt: skip
 
 
 def settings_of(**changes: Any) -> Any:
@@ -58,36 +50,6 @@ def method_of(variant: str = "default", own: dict[str, Any] | None = None, **cha
     chosen = VARIANTS[variant]
     own = merged(merged(plain.SMALL, chosen.method), own or {})
     return build("lpsfed", own, settings_of(**{**chosen.training, **changes}))
-
-
-SWEPT = ("gamma-", "phi-", "tau-")  # a setting's values for a figure: one program
-CHOSEN = [name for name in VARIANTS if not name.startswith(SWEPT)]
-CASES = [*((name, {}) for name in [*CHOSEN, "phi-16"]), *(("default", own) for own in FURTHER.values())]
-NAMES = [*CHOSEN, "more frequencies than clients have", *FURTHER]
-
-
-@pytest.mark.parametrize(("variant", "own"), CASES, ids=NAMES)
-def test_the_engine_equals_a_plain_program(variant: str, own: dict[str, Any]) -> None:
-    method, problem = method_of(variant, own), toy_rec(18, 60, shared=3)
-    cell = describe(problem, method, (3,), DOUBLE)
-    networks = [method.network(cell, k) for k in range(cell.clients)]
-    expected = plain.federate(problem, networks, method.settings, method.training, 3)
-    history = run(method, problem, (3,), DOUBLE).history
-    places = {"loss": "train", "recall@20": "test", "ndcg@20": "test"}
-    for name, values in expected.items():
-        if values.size:
-            found = series(history, places.get(name, "none"), name)
-            assert np.allclose(found[0], values[0], rtol=1e-6, atol=1e-6), name
-            # RMSprop's first steps go by signs: where a gradient is rounding, programs part by as much as it moves.
-            assert np.allclose(found, values, rtol=2e-4, atol=2e-4), name
-
-
-def test_seeds_together_are_seeds_apart() -> None:
-    problem = toy_rec(24, 66, shared=0)
-    apart, both = (run(method_of(), problem, seeds, DOUBLE).history for seeds in ((5,), (2, 5)))
-    for split, name in (("train", "loss"), ("none", "margin"), ("none", "rho"), ("test", "ndcg@20")):
-        together = series(both, split, name).reshape(2, 2, -1)[:, 1]
-        assert np.allclose(together, series(apart, split, name), rtol=1e-6, atol=1e-7), name
 
 
 # Angles and margins

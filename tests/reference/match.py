@@ -24,14 +24,33 @@ from fedbench.tasks.task import Place, Problem
 from tests.reference.clients import Batch, Client, Graph, GraphSet
 from tests.reference.federation import Trace, federate
 from tests.reference.names import start_from
-from tests.reference.plans import Shape, cases_of, plan_names, plan_of, small_settings, tasks_of
+from tests.reference.plans import (
+    Shape,
+    cases_of,
+    is_swept,
+    plan_names,
+    plan_of,
+    small_settings,
+    tasks_of,
+    training_of,
+)
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 SMALL: dict[str, dict[str, Any]] = {
     "node": {"rounds": 10, "learning_rate": 0.01, "model": {"layers": 2, "width": 8, "dropout": 0.5}},
     "graph": {"task": "graph", "rounds": 10, "batch_size": 4, "learning_rate": 0.01, "evaluated_after": "download",
               "model": {"backbone": "gin", "layers": 2, "width": 8, "dropout": 0.5}},
+    "rec": {"task": "rec", "rounds": 3, "local_epochs": 2, "batch_size": 15, "evaluate_every": 1,
+            "ranking": {"l2": 0.05},
+            "model": {"layers": 2, "width": 12, "dropout": 0.0, "embedding": {"deviation": 0.3}}},
 }  # fmt: skip
+"""Of recommendation so wide that no vector behind a ReLU is zero, for figures of equal scores depend on their order."""
+OF_REC: dict[str, Any] = {
+    "weight_decay": 0.0, "ranking": {"negatives": 2},
+    "model": {"backbone": "lightgcn", "embedding": {
+        "frequencies": 5, "pinsage": {"neighbours": 3, "walks": 20, "hidden": 2}, "lcfn": {"users": 4, "items": 3}}},
+}  # fmt: skip
+"""What a protocol of recommendation says, under the variants: they choose backbones, negatives and frequencies."""
 Case = tuple[str, str, dict[str, Any]]
 """Method, variant, and settings on top of the variant's."""
 
@@ -41,7 +60,8 @@ def cases(task: str) -> list[Case]:
     found: dict[str, Case] = {}
     for name in (name for name in sorted(plan_names() & set(method_names())) if task in tasks_of(name)):
         file = load_method_file(name, CONFIGS)
-        chosen = [(variant, {}) for variant, how in file.variants.items() if _fits(how, task)]
+        fitting = [variant for variant, how in file.variants.items() if _fits(how, task)]
+        chosen = [(variant, {}) for variant in fitting if not is_swept(name, variant)]
         first = next(iter(file.variants))
         for variant, settings in chosen + [(first, settings) for settings in cases_of(name)]:
             method = method_of(name, variant, SMALL[task], settings)
@@ -53,6 +73,8 @@ def cases(task: str) -> list[Case]:
 def _fits(variant: Variant, task: str) -> bool:
     """Tell whether a variant is one of the task: networks are chosen for nodes, but recommendation's backbones."""
     chosen = variant.training.get("model", {})
+    if task == "rec":
+        return chosen.get("backbone", "lightgcn") in TASK_BACKBONES[task] and not chosen.get("masks")
     return (task == "node" and chosen.get("backbone", "gcn") in TASK_BACKBONES[task]) or not chosen
 
 
@@ -64,7 +86,8 @@ def variants() -> list[tuple[str, str]]:
 def method_of(name: str, variant: str, training: dict[str, Any], settings: dict[str, Any] | None = None) -> Method[Any]:
     """Return a method as its variant says, on a small schedule."""
     chosen = load_method_file(name, CONFIGS).variants[variant]
-    values = merged(chosen.training, training)
+    base = merged(OF_REC, training_of(name)) if training.get("task") == "rec" else {}
+    values = merged(merged(base, chosen.training), training)
     own = merged(merged(chosen.method, small_settings(name)), settings or {})
     return build(name, own, TrainingSettings.model_validate(values))
 

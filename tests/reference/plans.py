@@ -1,8 +1,10 @@
 """What plain programs of methods are made of, and where they are found: ``tests/reference/methods/<name>.py``.
 
-A plan's file holds ``plan(settings, shape)``, and where it needs them ``TASKS``, the tasks that the method is for
-(absent: node), ``SMALL``, settings that make it small enough for tests, and ``CASES``, settings to compare beside the
-configured variants.
+A plan's file holds ``plan(settings, shape)`` for nodes and graphs, ``rec(method, problem, seed)`` for recommendation
+(`tests.reference.rec`), and where it needs them ``TASKS``, the tasks that the method is for (absent: node), ``SMALL``,
+settings that make it small enough for tests, ``CASES``, settings to compare beside the configured variants, and for
+recommendation ``TRAINING``, what a protocol says for it, ``USERS_AND_ITEMS``, the problem's size, and ``SWEPT``, how
+variants start that are another's program with other numbers.
 """
 
 from __future__ import annotations
@@ -94,6 +96,12 @@ def plan_of(name: str) -> Callable[[Settings, Shape], Plan]:
     return found
 
 
+def rec_program_of(name: str) -> Callable[[Any, Any, int], Any]:
+    """Return a method's plain program of recommendation, (method, problem, seed) to its trace."""
+    found: Callable[[Any, Any, int], Any] = _module(name).rec
+    return found
+
+
 def tasks_of(name: str) -> tuple[str, ...]:
     """Return the tasks that a method is for."""
     return getattr(_module(name), "TASKS", ("node",))
@@ -102,6 +110,22 @@ def tasks_of(name: str) -> tuple[str, ...]:
 def cases_of(name: str) -> list[dict[str, Any]]:
     """Return the further settings to compare."""
     return list(getattr(_module(name), "CASES", ()))
+
+
+def training_of(name: str) -> dict[str, Any]:
+    """Return what a protocol of recommendation says for a method."""
+    return dict(getattr(_module(name), "TRAINING", {}))
+
+
+def users_and_items_of(name: str) -> tuple[int, int]:
+    """Return the size of the problem on which a method of recommendation is compared."""
+    found: tuple[int, int] = getattr(_module(name), "USERS_AND_ITEMS", (15, 45))
+    return found
+
+
+def is_swept(name: str, variant: str) -> bool:
+    """Tell whether a variant is another's program with other numbers."""
+    return variant.startswith(tuple(getattr(_module(name), "SWEPT", ())))
 
 
 def small_settings(name: str) -> dict[str, Any]:

@@ -1,11 +1,13 @@
 """Federated recommendation as a plain program: client by client, item by item.
 
-A method's program (``tests/reference/methods/<name>.py``, class ``Program``) holds what a client does with a batch,
-what the server does with all clients' models, and what vectors a model ranks by. Models are dictionaries of tensors.
+A method's file in ``tests/reference/methods`` holds ``rec(method, problem, seed)``, which returns a `RecTrace`.
+Methods of item tables share `federate`: a class ``Program`` holds what a client does with a batch, what the server does
+with all clients' models, and what vectors a model ranks by. Models are dictionaries of tensors.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,12 +16,37 @@ from torch import Tensor
 
 from fedbench import seeds
 from fedbench.configuration.protocol import TrainingSettings
+from fedbench.engine.cohort import networks_of
+from fedbench.engine.run import describe
+from fedbench.methods.base import Method
 from fedbench.models.parameters import draw
 from fedbench.tasks.rec.arrays import ClientPairs, RecProblem
+from fedbench.tasks.task import Place
 from tests.tasks.rec.plain_rec import pairs_of
 from tests.tasks.rec.test_rec_ranking import plain_figures
 
 Model = dict[str, Tensor]
+DOUBLE = Place(torch.float64)
+
+
+@dataclass(frozen=True)
+class RecTrace:
+    """What a plain program measured.
+
+    ``losses`` [rounds, K], of the last batches; None where nothing is trained. ``figures`` [rounds, K, 2], Recall@20
+    and NDCG@20 of test pairs. ``further``: the method's own figures by name, [rounds, K]. ``tolerance``: how near the
+    engine comes, in the first round and later.
+    """
+
+    losses: np.ndarray | None
+    figures: np.ndarray
+    further: dict[str, np.ndarray] = field(default_factory=dict)
+    tolerance: tuple[float, float] = (1e-9, 1e-9)
+
+
+def networks_in(method: Method[Any], problem: RecProblem, seed: int) -> list[Any]:
+    """Return every client's network."""
+    return networks_of(method, describe(problem, method, (seed,), DOUBLE))
 
 
 class Program(Protocol):
@@ -78,12 +105,25 @@ def federate(
     return np.array(losses), np.array(figures), models
 
 
+def trace_of(program: Any, method: Method[Any], problem: RecProblem, seed: int) -> RecTrace:
+    """Run a class ``Program``."""
+    made = program(method.settings, method.training, problem, seed)
+    losses, figures, _ = federate(made, problem, networks_in(method, problem, seed), method.training, seed)
+    return RecTrace(losses, figures)
+
+
 def measured(program: Program, problem: RecProblem, models: list[Model]) -> list[tuple[float, float]]:
     found = []
     for k, (client, model) in enumerate(zip(problem.client_data, models, strict=True)):
         users, items = program.vectors(k, model)
         found.append(plain_figures(client, (users @ items.T).numpy(), "test")[:2])
     return found
+
+
+def ranked(problem: RecProblem, scores: list[np.ndarray]) -> RecTrace:
+    """Return the figures of each client's scores [users, items], the same in every round."""
+    found = [plain_figures(client, own, "test")[:2] for client, own in zip(problem.client_data, scores, strict=True)]
+    return RecTrace(None, np.array([found]))
 
 
 def mix_items(models: list[Model], ids: list[list[int]], weights: np.ndarray) -> None:

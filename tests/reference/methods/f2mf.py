@@ -9,9 +9,10 @@ import numpy as np
 from fedbench import seeds
 from tests.reference.methods.fedmf import Program as FedMF
 from tests.reference.plans import Settings
-from tests.reference.rec import Model
+from tests.reference.rec import Model, RecTrace, trace_of
 
 TASKS = ("rec",)
+TRAINING = {"learning_rate": 0.02}
 CASES = ({"rho": 2.0, "fairness": 4.0}, {"mean_of": "all"}, {"floor": 0.5, "noise": 0.3})
 
 
@@ -53,3 +54,7 @@ class Program(FedMF):
     def noise(self, k: int, what: str) -> np.ndarray:
         random = seeds.generator("gaussian noise", self.seed, k, self.round, what)
         return self.settings.noise * random.standard_normal(2)
+
+
+def rec(method: Any, problem: Any, seed: int) -> RecTrace:
+    return trace_of(Program, method, problem, seed)

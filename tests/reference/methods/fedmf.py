@@ -10,9 +10,10 @@ from torch import Tensor
 
 from fedbench.tasks.rec.arrays import ClientPairs
 from tests.reference.plans import Settings
-from tests.reference.rec import Model, average_items, item_ids
+from tests.reference.rec import Model, RecTrace, average_items, item_ids, trace_of
 
 TASKS = ("rec",)
+TRAINING = {"learning_rate": 0.02}
 CASES = (
     {},
     {"loss": "pointwise"},
@@ -93,3 +94,7 @@ class Program:
 
     def vectors(self, k: int, model: Model) -> tuple[Tensor, Tensor]:
         return model["user.weight"], model["item.weight"]
+
+
+def rec(method: Any, problem: Any, seed: int) -> RecTrace:
+    return trace_of(Program, method, problem, seed)

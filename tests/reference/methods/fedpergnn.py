@@ -10,9 +10,20 @@ from torch import Tensor, nn
 from torch_geometric.nn import GATConv
 
 from fedbench import seeds
+from fedbench.engine.run import describe
+from tests.reference.rec import DOUBLE, RecTrace
+from tests.tasks.rec.plain_federation import Plain, trained
+from tests.tasks.rec.plain_rec import bpr
 
 TASKS = ("rec",)
 SMALL = {"neighbours": 3, "expanded_after": 1}
+CASES = (
+    {"pseudo_items": 4},
+    {"neighbours": 0, "clip": 0.01, "noise": 0.001},
+    {"neighbours": 0, "clip": 0.01, "noise": 0.001, "noise_of": "client"},
+    {"neighbours": 50, "pseudo_items": 0, "clip": None, "noise": 0.0},
+    {"expanded_after": 2},
+)
 Model = dict[str, Tensor]
 
 
@@ -52,3 +63,43 @@ def hidden_gradients(model: Model, client: Any, settings: Any, at: tuple[int, in
         own = parameter.grad[chosen].numpy()
         noise = seeds.generator("fedpergnn noise", *at, name).laplace(0, scale, own.shape)
         parameter.grad[chosen] = torch.from_numpy(np.minimum(np.maximum(own, -settings.clip), settings.clip) + noise)
+
+
+def rec(method: Any, problem: Any, seed: int) -> RecTrace:
+    """What expansion added to the graphs is the suite's."""
+    cell, settings, layers = describe(problem, method, (seed,), DOUBLE), method.settings, method.training.model.layers
+    data, received, learning = method.prepare(problem, cell).data[0], [None] * problem.clients, {}
+
+    def loss(model: Model, k: int, batch: Any) -> Tensor:
+        start = torch.cat([model["user.weight"], model["item.weight"]])
+        who, taken, others = batch
+        learning[k] = len(set(who.tolist()))
+        placed = who, data[k].own[taken], data[k].own[others]
+        return bpr(vectors(model, data[k], received[k], layers), start, placed, data[k], method.training)
+
+    def own_vectors(model: Model, k: int) -> Tensor:
+        users, items = vectors(model, data[k], received[k], layers).split([data[k].users, data[k].items])
+        return torch.cat([users, items[data[k].own]])
+
+    def hide(model: Model, k: int, round: int, number: int) -> None:
+        if settings.clip is not None:
+            hidden_gradients(model, data[k], settings, (seed, k, round, number), learning[k])
+
+    def exchange(models: list[Model], round: int) -> None:
+        if round < settings.expanded_after:
+            return
+        tables = [model["user.weight"].detach().clone() for model in models]
+        for k, client in enumerate(data):
+            whom = zip(client.senders, client.places, strict=True)
+            rows = [tables[sender][data[sender].sent[place]] for sender, place in whom]
+            received[k] = torch.stack(rows) if rows else None
+
+    plain = Plain(
+        vectors=own_vectors,
+        loss=loss,
+        shared=lambda name: name.startswith("layer"),
+        corrected=hide,
+        after=exchange,
+        names=[client.item_ids.tolist() for client in data],
+    )
+    return trained(plain, method, problem, seed, tolerance=1e-7)

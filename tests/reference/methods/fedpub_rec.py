@@ -12,7 +12,7 @@ from fedbench.methods._bipartite_proxy import drawn_proxy
 from fedbench.methods.exchange import Cell
 from fedbench.tasks.rec.arrays import ClientPairs
 from tests.reference.plans import Settings, softmax_of_cosines
-from tests.reference.rec import Model, item_ids, mix_items
+from tests.reference.rec import Model, RecTrace, item_ids, mix_items, trace_of
 from tests.tasks.rec.plain_rec import bpr, dense_adjacency, ngcf
 
 TASKS = ("rec",)
@@ -94,3 +94,7 @@ class Program:
         final = ngcf(own, self.adjacency[k], self.training.model.layers)
         users = self.problem.client_data[k].users
         return final[:users], final[users:]
+
+
+def rec(method: Any, problem: Any, seed: int) -> RecTrace:
+    return trace_of(Program, method, problem, seed)

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from fedbench.tasks.rec.arrays import ClientPairs
 from tests.reference.plans import Settings
-from tests.reference.rec import Model, average_items, item_ids
+from tests.reference.rec import Model, RecTrace, average_items, item_ids, trace_of
 
 TASKS = ("rec",)
 SMALL = {"item_rate": 9.0}
@@ -69,3 +69,7 @@ class Program:
 
     def vectors(self, k: int, model: Model) -> tuple[Tensor, Tensor]:
         return model["user.weight"], model["item.weight"] + model["local.weight"]
+
+
+def rec(method: Any, problem: Any, seed: int) -> RecTrace:
+    return trace_of(Program, method, problem, seed)

@@ -9,8 +9,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tests.reference.rec import RecTrace
+from tests.tasks.rec.plain_federation import Plain, trained
+from tests.tasks.rec.plain_rec import bpr
+
 TASKS = ("rec",)
 SMALL = {"width": 8, "heads": 2}
+CASES = ({"shared": "code"}, {"preferences": False}, {"momentum": 0.0})
 Model = dict[str, Tensor]
 
 
@@ -89,3 +94,26 @@ class Consensus:
 
     def exchange(self) -> None:
         self.consensus = sum(self.means) / len(self.means)
+
+
+def rec(method: Any, problem: Any, seed: int) -> RecTrace:
+    chosen, clients, settings = method.training, problem.client_data, method.settings
+    phi = chosen.model.embedding.frequencies
+    spectra = [eigen(client.taken.toarray().astype(float), phi) for client in clients]
+    consensus, pulled = Consensus(len(clients), settings), settings.tau and settings.shared != "nothing"
+    shared = {"encoder": "encoder.", "code": "encoder.code.", "nothing": "none"}[settings.shared]
+
+    def loss(model: Model, k: int, batch: Any) -> Tensor:
+        vectors, users = common(model, spectra[k], settings), clients[k].users
+        start = torch.cat([model["user.weight"], model["item.weight"]])
+        found = bpr(personal(model, vectors, users), start, batch, clients[k], chosen)
+        return found + consensus.penalty(vectors, batch, users, k) if pulled else found
+
+    plain = Plain(
+        vectors=lambda model, k: personal(model, common(model, spectra[k], settings), clients[k].users),
+        loss=loss,
+        shared=lambda name: name.startswith(shared),
+        rows=False,
+        after=lambda models, round: consensus.exchange() if pulled else None,
+    )
+    return trained(plain, method, problem, seed, tolerance=1e-6)

@@ -15,11 +15,21 @@ from torch import Tensor, nn
 from fedbench import seeds
 from fedbench.methods._lpsfed_anchor import random_graph
 from fedbench.models.parameters import draw
+from tests.reference.rec import RecTrace, networks_in
 from tests.tasks.rec.plain_rec import dense_adjacency, ngcf, pairs_of, start_items
 from tests.tasks.rec.test_rec_ranking import plain_figures
 
 TASKS = ("rec",)
 SMALL = {"bias": {"warmup_epochs": 1}, "anchor": {"sizes": (12, 20, 90)}}  # the anchor where its size is given
+TRAINING = {"optimiser": "rmsprop"}
+SWEPT = ("gamma-", "tau-", "phi-32", "phi-64", "phi-256")
+CASES = (
+    {"train_score": "cosine", "similarity": {"kl_normalize": "raw"}},
+    {"pool_mlp_layers": 3, "pred_mlp_layers": 3, "margin": {"detach": False}},
+    {"similarity": {"kl_normalize": "hist", "phi_pad": "ones", "bins": 7}, "anchor": {"kind": "er"}},
+    {"bias": {"pop_code": "buckets", "frozen": False}, "margin": {"gamma": 0.3, "omega": 0.9}},
+    {"convolution": "lightgcn", "loss": "bpr", "reduction": "mean"},
+)
 Values = dict[str, Tensor]
 
 
@@ -239,3 +249,11 @@ def federate(problem: Any, networks: list[Any], settings: Any, training: Any, se
         for name, values in (now | server(settings, clients, seed, round)).items():
             rows.setdefault(name, []).append(values)
     return {name: np.array(values) for name, values in rows.items()}
+
+
+def rec(method: Any, problem: Any, seed: int) -> RecTrace:
+    """RMSprop's first steps go by signs: where a gradient is rounding, programs part by as much as it moves."""
+    found = federate(problem, networks_in(method, problem, seed), method.settings, method.training, seed)
+    losses, *figures = (found.pop(name) for name in ("loss", "recall@20", "ndcg@20"))
+    further = {name: values for name, values in found.items() if values.size}
+    return RecTrace(losses, np.stack(figures, axis=2), further, tolerance=(1e-5, 2e-4))

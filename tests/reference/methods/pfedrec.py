@@ -10,7 +10,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from fedbench.tasks.rec.arrays import ClientPairs
 from tests.reference.plans import Settings
-from tests.reference.rec import Model, average_items, item_ids
+from tests.reference.rec import Model, RecTrace, average_items, item_ids, trace_of
 
 TASKS = ("rec",)
 SMALL = {"item_rate": 0.5}
@@ -74,3 +74,7 @@ class Program:
     def vectors(self, k: int, model: Model) -> tuple[Tensor, Tensor]:
         items = model["item.weight"]
         return torch.cat([model["user.weight"], model["user.bias"]], dim=1), torch.cat([items, torch.ones(len(items), 1)], dim=1)  # fmt: skip  # noqa: E501
+
+
+def rec(method: Any, problem: Any, seed: int) -> RecTrace:
+    return trace_of(Program, method, problem, seed)

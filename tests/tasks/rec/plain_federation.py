@@ -14,12 +14,32 @@ import torch
 from torch import Tensor
 
 from fedbench.configuration.protocol import TrainingSettings
+from fedbench.methods.base import Method
 from fedbench.models.parameters import draw
-from fedbench.tasks.rec.arrays import ClientPairs
-from tests.tasks.rec.plain_rec import average_items, pairs_of, start_items
+from fedbench.tasks.rec.arrays import ClientPairs, RecProblem
+from tests.reference.rec import RecTrace, networks_in
+from tests.tasks.rec.plain_rec import average_items, bpr, pairs_of, start_items
+from tests.tasks.rec.plain_vectors import VECTORS, both_tables
 from tests.tasks.rec.test_rec_ranking import plain_figures
 
 Model = dict[str, Tensor]
+
+
+def of_vectors(method: Method[Any], clients: list[ClientPairs], **choices: Any) -> Plain:
+    """Return the plain program of the protocol's backbone and BPR; ``choices``: what is shared, how it is averaged."""
+    training = method.training
+    finals = [VECTORS[training.model.backbone](client, training.model) for client in clients]
+
+    def loss(model: Model, k: int, batch: Any) -> Tensor:
+        return bpr(finals[k](model), both_tables(model), batch, clients[k], training)
+
+    return Plain(vectors=lambda model, k: finals[k](model), loss=loss, **choices)
+
+
+def trained(plain: Plain, method: Method[Any], problem: RecProblem, seed: int, tolerance: float = 1e-9) -> RecTrace:
+    """Run a plain program on a problem's clients."""
+    run = federate(plain, problem.client_data, networks_in(method, problem, seed), method.training, seed)
+    return RecTrace(np.array(run.losses), np.array(run.figures), tolerance=(tolerance, tolerance))
 
 
 @dataclass

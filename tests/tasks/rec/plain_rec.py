@@ -1,4 +1,4 @@
-"""FedAvg and Local on recommendation as a plain program: one client after another, dense matrices, torch's Adam."""
+"""Parts of plain programs of recommendation: dense matrices, batches, BPR pair by pair, rows of items."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from torch import Tensor, nn
 
 from fedbench import seeds
 from fedbench.configuration.protocol import TrainingSettings
-from fedbench.models.parameters import draw
-from fedbench.tasks.rec.arrays import ClientPairs, RecProblem
-from tests.tasks.rec.test_rec_ranking import plain_figures
+from fedbench.tasks.rec.arrays import ClientPairs
 
 
 def dense_adjacency(client: ClientPairs) -> Tensor:
@@ -43,13 +41,6 @@ def ngcf(p: dict[str, Tensor], adjacency: Tensor, layers: int) -> Tensor:
     return torch.cat(found, dim=1)
 
 
-VECTORS: dict[str, Any] = {
-    "mf": lambda p, adjacency, layers: lightgcn(p, adjacency, 0),
-    "lightgcn": lightgcn,
-    "ngcf": ngcf,
-}
-
-
 def pairs_of(client: ClientPairs, training: TrainingSettings, member: tuple[int, int], round: int, epoch: int) -> Any:
     """Yield the epoch's batches: users, and for each the item taken and those not taken."""
     order = seeds.generator("batches", *member, round, epoch).permutation(client.train.shape[1])
@@ -73,43 +64,6 @@ def bpr(final: Tensor, start: Tensor, batch: Any, client: ClientPairs, training:
             total = total - nn.functional.logsigmoid(margin) / len(others)
         total = total + 0.5 * training.ranking.l2 * start[[user, *rows]].square().sum()
     return total / len(users)
-
-
-def federate(problem: RecProblem, networks: list[Any], training: TrainingSettings, seed: int, share: bool) -> Any:
-    """Return losses of the last batches [rounds, K], and test Recall@20 and NDCG@20 [rounds, K] after local steps."""
-    backbone, layers, clients = training.model.backbone, training.model.layers, problem.client_data
-    models = [
-        {name: torch.from_numpy(value).requires_grad_() for name, value in draw(network.parameters(), seed).items()}
-        for network in networks
-    ]
-    ids = [problem.partition.items_of(k).tolist() for k in range(len(clients))]
-    start_items(models, ids, training, seed)
-    optimisers = [torch.optim.Adam(model.values(), lr=training.learning_rate) for model in models]
-    adjacencies = [dense_adjacency(client) for client in clients]
-    losses, figures = [], []
-    for round in range(1, training.rounds + 1):
-        last, now = [], []
-        for k, (client, model) in enumerate(zip(clients, models, strict=True)):
-            for epoch in range(training.local_epochs):
-                for batch in pairs_of(client, training, (seed, k), round, epoch):
-                    start = torch.cat([model["user.weight"], model["item.weight"]])
-                    loss = bpr(VECTORS[backbone](model, adjacencies[k], layers), start, batch, client, training)
-                    optimisers[k].zero_grad()
-                    loss.backward()
-                    optimisers[k].step()
-            final = VECTORS[backbone](model, adjacencies[k], layers).detach()
-            scores = (final[: client.users] @ final[client.users :].T).numpy()
-            last.append(float(loss.detach()))
-            now.append(plain_figures(client, scores, "test")[:2])
-        losses.append(last)
-        figures.append(now)
-        for name in (n for n in models[0] if share and not n.startswith(("user", "item"))):
-            mean = sum(model[name].detach() for model in models) / len(models)
-            for model in models:
-                model[name].data.copy_(mean)
-        if share:
-            average_items(models, ids)
-    return np.array(losses), np.array(figures)
 
 
 def start_items(models: list[dict[str, Tensor]], ids: list[list[int]], training: TrainingSettings, seed: int) -> None:

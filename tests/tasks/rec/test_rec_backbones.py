@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,12 +15,12 @@ from fedbench.engine.cohort import start_cohort
 from fedbench.engine.run import describe, run
 from fedbench.kernels.low_pass import low_pass
 from fedbench.methods.registry import build
-from fedbench.models.vectors import ITEMS, USERS
 from fedbench.tasks.rec.block import RecBlock
 from fedbench.tasks.rec.task import NETWORKS
 from fedbench.tasks.task import Place
 from tests.reference.match import series
 from tests.tasks.rec.conftest import CONFIGS
+from tests.tasks.rec.plain_vectors import VECTORS
 from tests.tasks.rec.test_rec_training import a_batch, training
 from tests.tasks.rec.toys import one_client, toy_rec
 from tests.tasks.rec.vectors_support import assert_loss_and_gradient
@@ -37,28 +36,7 @@ def adjacency(taken: np.ndarray) -> np.ndarray:
     return root @ whole @ root
 
 
-def dense_lgcn(taken: np.ndarray, p: Tables) -> Tensor:
-    basis = torch.from_numpy(np.linalg.eigh(np.eye(sum(taken.shape)) - adjacency(taken))[1][:, :PHI].copy())
-    z = total = torch.cat([p[USERS][0], p[ITEMS][0]])
-    for layer in (1, 2):
-        z = basis @ torch.diag(p[f"kernel{layer}.weight"][0]) @ basis.T @ z
-        total = total + z / (layer + 1)
-    return total
-
-
-def dense_ngcf(taken: np.ndarray, p: Tables) -> Tensor:
-    laplacian = torch.from_numpy(adjacency(taken))
-    e = torch.cat([p[USERS][0], p[ITEMS][0]])
-    found = [e]
-    for layer in (1, 2):
-        first, second = p[f"layer{layer}.first.weight"][0], p[f"layer{layer}.second.weight"][0]
-        both = (laplacian + torch.eye(len(e))) @ e @ first + (laplacian @ e * e) @ second
-        e = torch.where(both > 0, both, 0.2 * both)
-        found.append(e / e.square().sum(1, keepdim=True).sqrt())
-    return torch.cat(found, dim=1)
-
-
-DENSE: dict[str, Callable[[np.ndarray, Tables], Tensor]] = {"lgcn": dense_lgcn, "ngcf": dense_ngcf}
+DENSE = ("lgcn", "ngcf")
 
 
 def settings_of(backbone: str, **changes: Any) -> Any:
@@ -92,7 +70,7 @@ def test_vectors_loss_and_gradient_are_those_of_the_formulas(backbone: str) -> N
     block = RecBlock([toy_rec().client_data[1]], DOUBLE, PHI)
     (client,) = block.clients
     network, parameters = drawn(backbone, block)
-    dense = DENSE[backbone](client.taken.toarray().astype(float), parameters)
+    dense = VECTORS[backbone](client, network.model)({name: value[0] for name, value in parameters.items()})
     users, items = network.tables(parameters, block)
     assert torch.allclose(torch.cat([users[0], items[0]]), dense, atol=1e-6)
     assert_loss_and_gradient(network, parameters, block, dense)

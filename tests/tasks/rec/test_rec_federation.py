@@ -1,11 +1,9 @@
-"""The engine against a plain program, and LightGCN on real pairs against PyG's."""
+"""LightGCN on real pairs against PyG's, and what partitions say."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from torch_geometric.nn import LightGCN as PlainLightGCN
@@ -25,25 +23,7 @@ from fedbench.tasks.rec.task import TASK
 from fedbench.tasks.task import Place
 from tests.reference.match import series
 from tests.tasks.rec.conftest import CONFIGS
-from tests.tasks.rec.plain_rec import federate
 from tests.tasks.rec.test_rec_training import a_batch, training
-from tests.tasks.rec.toys import toy_rec
-
-DOUBLE = Place(torch.float64)
-
-
-@pytest.mark.parametrize("method", ["fedavg", "local"])
-@pytest.mark.parametrize("backbone", ["mf", "lightgcn", "ngcf"])
-def test_the_engine_equals_a_plain_program(method: str, backbone: str) -> None:
-    changes: dict[str, Any] = {"rounds": 3, "local_epochs": 2, "ranking": {"negatives": 2, "l2": 0.05}}
-    chosen = training(model={"backbone": backbone, "layers": 2, "width": 4}, **changes)
-    problem = toy_rec(30, 75, shared=9)
-    networks = [TASK.network(shape, chosen.model) for shape in problem.shapes]
-    losses, figures = federate(problem, networks, chosen, 3, method == "fedavg")
-    ours = run(build(method, {}, chosen), problem, (3,), DOUBLE).history
-    assert np.allclose(series(ours, "train", "loss"), losses, atol=1e-9, rtol=0)
-    assert np.allclose(series(ours, "test", "recall@20"), figures[:, :, 0], atol=1e-12)
-    assert np.allclose(series(ours, "test", "ndcg@20"), figures[:, :, 1], atol=1e-12)
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""FedHGNN: what is published, meta-paths, what is sent, and the plain program."""
+"""FedHGNN: what is published, meta-paths, what is sent."""
 
 from __future__ import annotations
 
@@ -10,16 +10,13 @@ import pytest
 import torch
 from scipy import sparse
 
-from fedbench.engine.cohort import networks_of
 from fedbench.engine.run import describe, run
 from fedbench.methods._fedhgnn_paths import path_neighbours
 from fedbench.methods._fedhgnn_perturbation import Groups, drawn_groups, item_groups, perturbed, randomised
 from fedbench.methods.registry import build
 from fedbench.tasks.task import Place
 from tests.reference.match import series
-from tests.reference.methods.fedhgnn import path_edges, side
-from tests.tasks.rec.plain_federation import Plain, federate
-from tests.tasks.rec.plain_rec import bpr
+from tests.reference.methods.fedhgnn import path_edges
 from tests.tasks.rec.test_rec_training import training
 from tests.tasks.rec.toys import toy_rec, without_training_pairs
 
@@ -29,41 +26,6 @@ SMALL = {"groups": 4, "vectors": 3, "neighbours": 5, "hidden": 3}
 
 def method_of(own: dict[str, Any], **changes: Any) -> Any:
     return build("fedhgnn", SMALL | own, training(model={"width": 4}, **changes))
-
-
-def plain_run(method: Any, problem: Any, seed: int) -> Any:
-    """Train on what the method published; meta-paths and networks are built anew."""
-    chosen, settings, clients = method.training, method.settings, problem.client_data
-    published = [method._published(client, seed, k) for k, client in enumerate(clients)]
-    dense = [np.zeros((client.users, problem.dataset.n_items)) for client in clients]
-    for rows, client, (user, item) in zip(dense, clients, published, strict=True):
-        rows[user, client.item_ids[item]] = 1
-    everyone = np.concatenate(dense)
-    user_edges = [path_edges(rows, settings.neighbours) for rows in dense]
-    item_edges = [path_edges(everyone[:, client.item_ids].T, settings.neighbours) for client in clients]
-
-    def vectors(model: Any, k: int) -> torch.Tensor:
-        users = side(model, "users", model["user.weight"], user_edges[k], settings.heads, settings.hidden)
-        items = side(model, "items", model["item.weight"], item_edges[k], settings.heads, settings.hidden)
-        return torch.cat([users, items])
-
-    def loss(model: Any, k: int, batch: Any) -> torch.Tensor:
-        start = torch.cat([model["user.weight"], model["item.weight"]])
-        return bpr(vectors(model, k), start, batch, clients[k], chosen)
-
-    counts = [float(client.train.shape[1]) for client in clients]
-    weights = counts if settings.weights == "train_nodes" else None
-    plain = Plain(vectors=vectors, loss=loss, shared=lambda name: name.startswith("han."), weights=weights)
-    networks = networks_of(method, describe(problem, method, (seed,), DOUBLE))
-    return federate(plain, clients, networks, chosen, seed)
-
-
-@pytest.mark.parametrize("own", [{}, {"perturb": False, "heads": 1}, {"weights": "uniform", "neighbours": 100}])
-def test_the_engine_equals_a_plain_program(own: dict[str, Any]) -> None:
-    problem, method = toy_rec(12, 45, shared=6), method_of(own, rounds=3, ranking={"l2": 0.05})
-    plain, ours = plain_run(method, problem, 3), run(method, problem, (3,), DOUBLE).history
-    assert np.allclose(series(ours, "train", "loss"), plain.losses, atol=1e-9, rtol=0)
-    assert np.allclose(series(ours, "test", "ndcg@20"), np.array(plain.figures)[:, :, 1], atol=1e-9)
 
 
 def test_randomised_response_keeps_degrees_and_little_else() -> None:
@@ -203,10 +165,3 @@ def test_budgets_and_bytes_are_in_the_record() -> None:
     assert outcome.bytes_up == 8 * stated["published_pairs"] + rounds
     paths = sum(client.user_paths.nnz + client.item_paths.nnz for client in prepared.data[0])
     assert outcome.bytes_down == 8 * paths + rounds
-
-
-def test_seeds_together_are_seeds_apart() -> None:
-    problem, method = toy_rec(30, 60, shared=0), method_of({})
-    apart, together = run(method, problem, (5,), DOUBLE), run(method, problem, (2, 5), DOUBLE)
-    both = series(together.history, "train", "loss").reshape(2, 2, -1)[:, 1]
-    assert np.allclose(both, series(apart.history, "train", "loss"), atol=1e-9, rtol=0)

@@ -1,4 +1,4 @@
-"""FedPerGNN: matching, pseudo-items, noise, what leaves, and the plain program."""
+"""FedPerGNN: matching, pseudo-items, noise, what leaves."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from fedbench.engine.cohort import networks_of, start_cohort
+from fedbench.engine.cohort import start_cohort
 from fedbench.engine.run import describe, run
 from fedbench.errors import ConfigurationError
 from fedbench.methods import _fedpergnn_expansion as expansion
@@ -20,23 +20,12 @@ from fedbench.seeds import generator
 from fedbench.tasks.rec.arrays import ClientPairs, RecProblem
 from fedbench.tasks.task import Place
 from tests.reference.match import series
-from tests.reference.methods.fedpergnn import hidden_gradients, vectors
-from tests.tasks.rec.plain_federation import Plain, federate
-from tests.tasks.rec.plain_rec import bpr, pairs_of
+from tests.tasks.rec.plain_rec import pairs_of
 from tests.tasks.rec.test_rec_training import training, visited
-from tests.tasks.rec.toys import toy_rec
+from tests.tasks.rec.toys import toy_rec, uneven
 
 DOUBLE = Place(torch.float64)
 QUIET = {"clip": None, "noise": 0.0}
-
-
-def uneven(users: int = 15, items: int = 45) -> RecProblem:
-    """Three clients; items 0 to 8 are in all of them, 9 to 14 in the first two: the third may have pseudo-items."""
-    problem = toy_rec(users, items, shared=9)
-    held = [(k, i) for k in range(3) for i in range(items) if i % 3 == k or i < 9 or (i < 15 and k < 2)]
-    for name, values in zip(("item_client", "item"), np.array(held).T, strict=True):
-        object.__setattr__(problem.partition, name, values)
-    return problem
 
 
 def method_of(own: dict[str, Any], **changes: Any) -> Any:
@@ -46,61 +35,6 @@ def method_of(own: dict[str, Any], **changes: Any) -> Any:
 def prepared(problem: RecProblem, own: dict[str, Any], seed: int = 0) -> list[ExpandedPairs]:
     method = method_of(own)
     return method.prepare(problem, describe(problem, method, (seed,), DOUBLE)).data[0]
-
-
-def plain_run(method: Any, problem: RecProblem, seed: int) -> Any:
-    cell, settings, layers = describe(problem, method, (seed,), DOUBLE), method.settings, method.training.model.layers
-    data, received, learning = method.prepare(problem, cell).data[0], [None] * problem.clients, {}
-
-    def loss(model: Any, k: int, batch: Any) -> torch.Tensor:
-        start = torch.cat([model["user.weight"], model["item.weight"]])
-        who, taken, others = batch
-        learning[k] = len(set(who.tolist()))
-        placed = who, data[k].own[taken], data[k].own[others]
-        return bpr(vectors(model, data[k], received[k], layers), start, placed, data[k], method.training)
-
-    def own_vectors(model: Any, k: int) -> torch.Tensor:
-        users, items = vectors(model, data[k], received[k], layers).split([data[k].users, data[k].items])
-        return torch.cat([users, items[data[k].own]])
-
-    def exchange(models: list[Any], round: int) -> None:
-        if round < settings.expanded_after:
-            return
-        tables = [model["user.weight"].detach().clone() for model in models]
-        for k, client in enumerate(data):
-            whom = zip(client.senders, client.places, strict=True)
-            rows = [tables[sender][data[sender].sent[place]] for sender, place in whom]
-            received[k] = torch.stack(rows) if rows else None
-
-    plain = Plain(
-        vectors=own_vectors,
-        loss=loss,
-        shared=lambda name: name.startswith("layer"),
-        corrected=lambda model, k, round, n: (
-            None
-            if settings.clip is None
-            else hidden_gradients(model, data[k], settings, (seed, k, round, n), learning[k])
-        ),
-        after=exchange,
-        names=[client.item_ids.tolist() for client in data],
-    )
-    return federate(plain, problem.client_data, networks_of(method, cell), method.training, seed)
-
-
-@pytest.mark.parametrize(
-    "own",
-    [
-        {"neighbours": 3, "expanded_after": 1, "pseudo_items": 4},
-        {"neighbours": 0, "clip": 0.01, "noise": 0.001},
-        {"neighbours": 0, "clip": 0.01, "noise": 0.001, "noise_of": "client"},
-        {"neighbours": 50, "pseudo_items": 0, **QUIET},
-    ],
-)
-def test_the_engine_equals_a_plain_program(own: dict[str, Any]) -> None:
-    problem, method = uneven(), method_of(own, rounds=3, ranking={"l2": 0.05})
-    plain, ours = plain_run(method, problem, 3), run(method, problem, (3,), DOUBLE).history
-    assert np.allclose(series(ours, "train", "loss"), plain.losses, atol=1e-7, rtol=0)
-    assert np.allclose(series(ours, "test", "ndcg@20"), np.array(plain.figures)[:, :, 1], atol=1e-9)
 
 
 def neighbours_by_hand(clients: list[ClientPairs], k: int) -> set[tuple[int, int, int]]:
@@ -325,15 +259,6 @@ def test_outside_users_matter_only_after_the_exchange() -> None:
     assert not np.allclose(early[1], late[1], atol=1e-6)
     alone = losses({"neighbours": 0, "pseudo_items": 0}, uneven())
     assert np.allclose(alone[:3], late[:3], atol=1e-12) and not np.allclose(alone[3], late[3], atol=1e-6)
-
-
-@pytest.mark.parametrize("shared", [0, 9])
-def test_seeds_together_are_seeds_apart(shared: int) -> None:
-    problem, method = toy_rec(30, 60, shared=shared), method_of({"neighbours": 3, "expanded_after": 1})
-    assert len(set(problem.shapes)) == 1
-    apart, together = run(method, problem, (5,), DOUBLE), run(method, problem, (2, 5), DOUBLE)
-    both = series(together.history, "train", "loss").reshape(2, 2, -1)[:, 1]
-    assert np.allclose(both, series(apart.history, "train", "loss"), atol=1e-9, rtol=0)
 
 
 def test_noise_without_a_bound_is_refused() -> None:

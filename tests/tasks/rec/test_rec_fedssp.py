@@ -1,4 +1,4 @@
-"""FedSSP for recommendation: the encoder, the consensus, what is shared, and the plain program."""
+"""FedSSP for recommendation: the encoder, the consensus, and what is shared."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from fedbench.engine.cohort import networks_of, start_cohort
+from fedbench.engine.cohort import start_cohort
 from fedbench.engine.run import describe, run
 from fedbench.errors import ConfigurationError
 from fedbench.methods.registry import build
@@ -17,9 +17,6 @@ from fedbench.models.eigenvalue_encoder import EigenvalueEncoder
 from fedbench.models.parameters import draw
 from fedbench.tasks.task import Place
 from tests.reference.match import series
-from tests.reference.methods.fedssp_rec import Consensus, common, eigen, personal
-from tests.tasks.rec.plain_federation import Plain, federate
-from tests.tasks.rec.plain_rec import bpr
 from tests.tasks.rec.test_rec_training import training
 from tests.tasks.rec.toys import toy_rec
 
@@ -34,40 +31,6 @@ def settings_of(**changes: Any) -> Any:
 
 def method_of(own: dict[str, Any], **changes: Any) -> Any:
     return build("fedssp_rec", SMALL | own, settings_of(**changes))
-
-
-def plain_run(method: Any, problem: Any, seed: int) -> Any:
-    chosen, clients, settings = method.training, problem.client_data, method.settings
-    spectra = [eigen(client.taken.toarray().astype(float), PHI) for client in clients]
-    consensus = Consensus(len(clients), settings)
-    shared = {"encoder": "encoder.", "code": "encoder.code.", "nothing": "none"}[settings.shared]
-
-    def loss(model: Any, k: int, batch: Any) -> torch.Tensor:
-        vectors, users = common(model, spectra[k], settings), clients[k].users
-        start = torch.cat([model["user.weight"], model["item.weight"]])
-        found = bpr(personal(model, vectors, users), start, batch, clients[k], chosen)
-        pulled = settings.tau and settings.shared != "nothing"
-        return found + consensus.penalty(vectors, batch, users, k) if pulled else found
-
-    plain = Plain(
-        vectors=lambda model, k: personal(model, common(model, spectra[k], settings), clients[k].users),
-        loss=loss,
-        shared=lambda name: name.startswith(shared),
-        rows=False,
-        after=lambda models, round: consensus.exchange() if settings.tau and settings.shared != "nothing" else None,
-    )
-    networks = networks_of(method, describe(problem, method, (seed,), DOUBLE))
-    return federate(plain, clients, networks, chosen, seed)
-
-
-@pytest.mark.parametrize(
-    "own", [{}, {"shared": "code"}, {"shared": "nothing"}, {"preferences": False}, {"tau": 0.0}, {"momentum": 0.0}]
-)
-def test_the_engine_equals_a_plain_program(own: dict[str, Any]) -> None:
-    problem, method = toy_rec(12, 45, shared=6), method_of(own, rounds=3, ranking={"l2": 0.05})
-    plain, ours = plain_run(method, problem, 3), run(method, problem, (3,), DOUBLE).history
-    assert np.allclose(series(ours, "train", "loss"), plain.losses, atol=1e-6, rtol=0)
-    assert np.allclose(series(ours, "test", "ndcg@20"), np.array(plain.figures)[:, :, 1], atol=1e-9)
 
 
 def test_the_encoder_is_torchs_attention_block() -> None:
@@ -117,13 +80,6 @@ def test_the_consensus_acts_from_the_second_round_on() -> None:
     )
     assert np.allclose(with_it[0], without[0], atol=1e-12)
     assert (with_it[1] > without[1] + 1e-3).all()
-
-
-def test_seeds_together_are_seeds_apart() -> None:
-    problem, method = toy_rec(30, 60, shared=0), method_of({}, rounds=3)
-    apart, together = run(method, problem, (5,), DOUBLE), run(method, problem, (2, 5), DOUBLE)
-    both = series(together.history, "train", "loss").reshape(3, 2, -1)[:, 1]
-    assert np.allclose(both, series(apart.history, "train", "loss"), atol=1e-6, rtol=0)
 
 
 def test_odd_widths_are_refused() -> None:

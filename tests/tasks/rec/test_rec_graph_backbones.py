@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,10 @@ from fedbench.engine.run import describe
 from fedbench.kernels.hypergraph import hypergraph_bases
 from fedbench.kernels.visits import important_neighbours
 from fedbench.methods.registry import build
-from fedbench.models.vectors import ITEMS, USERS
 from fedbench.tasks.rec.block import RecBlock
 from fedbench.tasks.rec.task import NETWORKS
 from fedbench.tasks.task import Place
+from tests.tasks.rec.plain_vectors import VECTORS, hypergraph_basis
 from tests.tasks.rec.test_rec_training import training
 from tests.tasks.rec.toys import one_client, toy_rec
 from tests.tasks.rec.vectors_support import assert_loss_and_gradient
@@ -29,43 +28,7 @@ Tables = dict[str, Tensor]
 EMBEDDING = {"pinsage": {"neighbours": 3, "walks": 20, "hidden": 2}, "lcfn": {"users": F_U, "items": F_I}}
 
 
-def plain_pinsage(block: RecBlock, p: Tables) -> Tensor:
-    alpha = block.kept["importance"]
-    dense, h = torch.zeros(alpha.shape, dtype=torch.float64), torch.cat([p[USERS][0], p[ITEMS][0]])
-    dense[torch.repeat_interleave(alpha.indptr.diff()), alpha.indices.long()] = alpha.values
-    for layer in (1, 2):
-        sent = torch.relu(h @ p[f"layer{layer}.near.weight"][0] + p[f"layer{layer}.near.bias"][0])
-        near = dense @ sent
-        own, rest = p[f"layer{layer}.both.weight"][0].split([WIDTH, 2 * WIDTH])
-        h = torch.relu(h @ own + near @ rest + p[f"layer{layer}.both.bias"][0])
-        h = h / h.norm(dim=1, keepdim=True).clamp(min=1e-12)
-    if "head.first.weight" not in p:
-        return h
-    return torch.relu(h @ p["head.first.weight"][0] + p["head.first.bias"][0]) @ p["head.second.weight"][0]
-
-
-def hypergraph_basis(incidence: np.ndarray, count: int) -> Tensor:
-    """Lowest eigenvectors of I - D_v^(-1/2) H D_e^(-1) H^T D_v^(-1/2), dense."""
-    vertex, edge = incidence.sum(1).clip(1), incidence.sum(0).clip(1)
-    root = np.diag(vertex**-0.5)
-    laplacian = np.eye(len(vertex)) - root @ incidence @ np.diag(1 / edge) @ incidence.T @ root
-    return torch.from_numpy(np.linalg.eigh(laplacian)[1][:, :count].copy())
-
-
-def plain_lcfn(block: RecBlock, p: Tables) -> Tensor:
-    h = block.clients[0].taken.toarray().astype(float)
-    sides = {"users": (hypergraph_basis(h, F_U), p[USERS][0]), "items": (hypergraph_basis(h.T, F_I), p[ITEMS][0])}
-    found = []
-    for side, (basis, x) in sides.items():
-        layers = [x]
-        for layer in (1, 2):
-            kernel, both = torch.diag(p[f"layer{layer}.{side}.weight"][0]), p[f"layer{layer}.both.weight"][0]
-            layers.append(torch.sigmoid(basis @ kernel @ basis.T @ layers[-1] @ both))
-        found.append(torch.cat(layers, dim=1))
-    return torch.cat(found)
-
-
-PLAIN: dict[str, Callable[[RecBlock, Tables], Tensor]] = {"pinsage": plain_pinsage, "lcfn": plain_lcfn}
+PLAIN = ("pinsage", "lcfn")
 
 
 def settings_of(backbone: str, head: bool = False) -> Any:
@@ -87,7 +50,7 @@ def test_vectors_loss_and_gradient_are_those_of_the_formulas(backbone: str, head
     block = RecBlock([toy_rec().client_data[1]], DOUBLE)
     network, parameters = drawn(backbone, block, head)
     users, items = network.tables(parameters, block)
-    plain = PLAIN[backbone](block, parameters)
+    plain = VECTORS[backbone](block.clients[0], network.model)({name: value[0] for name, value in parameters.items()})
     assert torch.allclose(torch.cat([users[0], items[0]]), plain, atol=1e-6)
     assert_loss_and_gradient(network, parameters, block, plain)
 

@@ -28,7 +28,7 @@ from fedbench.models.vectors import ITEMS, USERS
 from fedbench.tasks.rec.block import RecBlock
 from fedbench.tasks.task import Place
 from tests.reference.match import series
-from tests.tasks.rec.test_rec_item_tables import NAMES, method_of
+from tests.tasks.rec.item_tables_support import NAMES, method_of
 from tests.tasks.rec.test_rec_training import a_batch, training
 from tests.tasks.rec.toys import one_client, toy_rec
 
@@ -125,16 +125,7 @@ def test_the_common_part_is_averaged_and_the_local_one_stays() -> None:
         assert torch.allclose(pack.parameters[ITEMS][0, 6:], old[ITEMS][0, 6:])
 
 
-# Several clients and seeds in one block
-
-
-@pytest.mark.parametrize("shared", [0, 6])
-@pytest.mark.parametrize(("name", "own"), [*((name, {}) for name in NAMES), ("fedrap", {"epoch_decay": 0.5})])
-def test_seeds_together_are_seeds_apart(name: str, own: dict[str, Any], shared: int) -> None:
-    problem, method = toy_rec(12, 42, shared=shared), method_of(name, own=own)
-    apart, together = run(method, problem, (5,), DOUBLE), run(method, problem, (2, 5), DOUBLE)
-    both = series(together.history, "train", "loss").reshape(3, 2, -1)[:, 1]
-    assert np.allclose(both, series(apart.history, "train", "loss"), atol=1e-9, rtol=1e-9)
+# Means over a batch
 
 
 @pytest.mark.parametrize("mean_over", ["users", "pairs"])

@@ -49,14 +49,6 @@ def test_fedavg_makes_common_items_alike_and_leaves_others(backbone: str) -> Non
     assert alone.bytes_up == 0
 
 
-@pytest.mark.parametrize("shared", [0, 4])
-def test_seeds_together_are_seeds_apart(shared: int) -> None:
-    problem, method = toy_rec(shared=shared), build("fedavg", {}, training())
-    apart, together = run(method, problem, (5,), DOUBLE), run(method, problem, (2, 5), DOUBLE)
-    both = series(together.history, "train", "loss").reshape(2, 2, -1)[:, 1]
-    assert np.allclose(both, series(apart.history, "train", "loss"), atol=1e-9, rtol=0)
-
-
 def test_centralised_training_is_that_of_one_client_with_everything() -> None:
     problem, chosen = toy_rec(), training()
     whole = toy_rec(clients=1)

@@ -166,18 +166,6 @@ def test_users_who_took_everything_are_left_out() -> None:
     assert visited(client, (0, 0)) == [(1, 0, 1)]
 
 
-@pytest.mark.parametrize("backbone", ["mf", "lightgcn"])
-@pytest.mark.parametrize(("shared", "figures"), [(0, ["loss", "ndcg@20"]), (1, ["ndcg@20"])])
-def test_clients_computed_together_are_computed_alike(backbone: str, shared: int, figures: list[str]) -> None:
-    problem, chosen = toy_rec(shared=shared), training(model={"backbone": backbone})
-    apart, together = (run(build("local", {}, chosen), problem, seeds, DOUBLE) for seeds in ((5,), (2, 5)))
-    assert len({shape.classes for shape in problem.shapes}) == 1 + shared
-    for metric in figures:
-        split = "train" if metric == "loss" else "test"
-        both = series(together.history, split, metric).reshape(2, 2, -1)[:, 1]
-        assert np.allclose(both, series(apart.history, split, metric).reshape(2, -1), atol=1e-9, rtol=0)
-
-
 def test_training_lowers_the_loss() -> None:
     losses = series(run(build("local", {}, training(rounds=12)), toy_rec(), (0,), DOUBLE).history, "train", "loss")
     assert (losses.reshape(12, -1)[-1] < losses.reshape(12, -1)[0]).all()

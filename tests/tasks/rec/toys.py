@@ -31,6 +31,15 @@ def toy_rec(users: int = 90, items: int = 180, clients: int = 3, shared: int = 1
     return RecProblem(dataset, RecPartition(user % clients, user, item_client, item, meta=about))
 
 
+def uneven(users: int = 15, items: int = 45) -> RecProblem:
+    """Three clients; items 0 to 8 are in all of them, 9 to 14 in the first two: the third may have pseudo-items."""
+    problem = toy_rec(users, items, shared=9)
+    held = [(k, i) for k in range(3) for i in range(items) if i % 3 == k or i < 9 or (i < 15 and k < 2)]
+    for name, values in zip(("item_client", "item"), np.array(held).T, strict=True):
+        object.__setattr__(problem.partition, name, values)
+    return problem
+
+
 def without_training_pairs(problem: RecProblem, client: int) -> RecProblem:
     """Return the problem with all training pairs of a client's users held out for the test."""
     data = problem.dataset
