@@ -1,4 +1,4 @@
-"""Print the CPU seconds that the smoke suite's jobs took, by task; exit 1 if a task took more than 90."""
+"""Print the CPU seconds that the smoke suite's jobs took, by task; exit 1 if one with a limit took more."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-MOST = 90.0
+MOST = {"graph": 90.0, "rec": 90.0}
 
 
 def main(records: Path) -> int:
@@ -17,7 +17,7 @@ def main(records: Path) -> int:
         header = json.loads(path.read_text(encoding="utf-8"))
         seconds[header["task"]] += header["startup_seconds"] + sum(cost["total_seconds"] for cost in header["costs"])
     print(", ".join(f"{task} {taken:.0f} s" for task, taken in sorted(seconds.items())))
-    return int(not seconds or max(seconds.values()) > MOST)
+    return int(any(not 0 < seconds[task] <= most for task, most in MOST.items()))
 
 
 if __name__ == "__main__":
