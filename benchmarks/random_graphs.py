@@ -10,7 +10,7 @@ from fedbench.tasks.graph.arrays import SPLIT_CODES, GraphProblem
 def random_graphs(sizes: tuple[int, ...], nodes: int, seed: int = 0) -> GraphProblem:
     """Return clients of ``sizes`` graphs of up to ``nodes`` nodes: rings with one-hot features and random chords.
 
-    Client k has 3 + k features and 2 + k % 3 classes; four of five graphs are for training.
+    Client k has 3 + k features and 2 + k % 3 classes; four of six graphs are for training.
     """
     random = np.random.default_rng(seed)
     owner = np.repeat(np.arange(len(sizes)), sizes)

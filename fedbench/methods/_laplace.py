@@ -15,19 +15,23 @@ from fedbench.methods.exchange import Cell
 from fedbench.models.network import Network
 
 
-def add_laplace(stack: Tensor, scale: float, seeds: Sequence[int], clients: range, at: tuple[int, int, str]) -> None:
+Steps = Sequence[tuple[int, int]]
+"""(client, local steps that it has taken in the round) of some clients."""
+
+
+def add_laplace(stack: Tensor, scale: float, seeds: Sequence[int], steps: Steps, at: tuple[int, str]) -> None:
     """Add independent Laplace(0, scale) numbers to a stack [S, k, ...], in place.
 
     Args:
         stack: clipped gradients.
         scale: lambda.
         seeds: run seeds, S of them.
-        clients: k consecutive ones.
-        at: round, local step and parameter, which name the stream together with seed and client.
+        steps: the k clients.
+        at: round and parameter, which name the stream together with seed, client and local step.
     """
     for seed, of_seed in zip(seeds, stack, strict=True):
-        for client, values in zip(clients, of_seed, strict=True):
-            random = streams.generator("fedgnn noise", seed, client, *at)
+        for (client, step), values in zip(steps, of_seed, strict=True):
+            random = streams.generator("fedgnn noise", seed, client, at[0], step, at[1])
             values += torch.from_numpy(random.laplace(0.0, scale, tuple(values.shape))).to(values)
 
 

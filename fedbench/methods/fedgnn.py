@@ -104,15 +104,15 @@ class FedGNN(Method[FedGNNSettings]):
         self, gradients: dict[str, Tensor], active: Tensor, clients: range, memory: ThirdParty
     ) -> dict[str, Tensor]:
         """Return clip(g, delta) + Laplace(0, lambda), in place."""
-        clip, step = self.settings.clip, memory.steps[clients.start]
-        for client in clients:
-            memory.steps[client] += 1
+        clip, steps = self.settings.clip, [(client, memory.steps[client]) for client in clients]
+        for (client, step), takes in zip(steps, active.any(0).tolist(), strict=True):
+            memory.steps[client] = step + takes
         if clip is None:
             return gradients
         for name, stack in gradients.items():
             stack.clamp_(-clip, clip)
             if self.settings.noise:
-                add_laplace(stack, self.settings.noise, memory.seeds, clients, (memory.round, step, name))
+                add_laplace(stack, self.settings.noise, memory.seeds, steps, (memory.round, name))
         return gradients
 
     def signals(self, trained: Trained) -> dict[str, Tensor]:

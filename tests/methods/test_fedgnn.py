@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from fedbench.configuration.protocol import TrainingSettings
+from fedbench.engine import packing
 from fedbench.engine.run import describe, run
 from fedbench.errors import ConfigurationError
 from fedbench.methods._expansion import expanded_graphs
@@ -151,6 +152,18 @@ def test_clipping_and_noise_bound_what_leaves_the_client() -> None:
     again = method.corrected({"w": torch.full_like(found, 5.0)}, torch.ones(1, 3).bool(), range(3), memory)["w"]
     assert not torch.equal(found, again)
     assert not torch.equal(found[0, 0], found[0, 1])
+
+
+def test_noise_does_not_depend_on_who_is_computed_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clients of one and of two batches an epoch: who takes no step counts none, so its second epoch is the same."""
+    own = {"rounds": 2, "local_epochs": 2, "batch_size": 4, "model": {"backbone": "sage", "width": 8, "dropout": 0.0}}
+    method = build("fedgnn", {"clip": 0.1, "noise": 0.2}, TrainingSettings.model_validate(own))
+    together = run(method, toy_problem(), (3,), DOUBLE)
+    monkeypatch.setattr(packing, "PACKED_PARAMETERS", 1)
+    apart = run(method, toy_problem(), (3,), DOUBLE)
+    assert len(set(together.steps[0])) > 1
+    losses = [series(outcome.history, "train", "loss") for outcome in (together, apart)]
+    assert np.allclose(*losses, atol=1e-9, rtol=0)
 
 
 def test_the_budget_is_stated() -> None:

@@ -160,6 +160,7 @@ def test_each_stage_reaches_its_own_parameters_only() -> None:
     assert reached(method(), step_of(method(), problem)) == everything
     cell = describe(problem, chosen, (0,), DOUBLE)
     assert chosen.local_epochs(1, cell, first.memory).tolist() == [[2, 2, 2]]
+    assert series(run(chosen, problem, (0,), DOUBLE).history, "none", "local_epochs").tolist() == [[2, 2, 2]] * 2
 
 
 def test_both_losses_at_once_are_the_sum_of_both() -> None:

@@ -101,6 +101,7 @@ def test_a_bundle_keeps_what_is_read():
     table = TableFile(**{**SIDE, "published": (), "further": [{**RECALL, "name": "auc", "chosen_by": None}]})
     read = rows_read([table])
     assert {("recall", "test"), ("ndcg", "val"), ("auc", "test"), ("auc", "val"), ("pairs_outside", "test")} <= read
+    assert ("local_epochs", "none") in read  # the figure of local steps counts them
 
 
 @pytest.mark.parametrize(

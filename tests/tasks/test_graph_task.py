@@ -143,3 +143,17 @@ def test_a_task_refuses_a_backbone_of_another() -> None:
         training(model={"backbone": "gcn"})
     with pytest.raises(ValueError, match="task 'node' needs backbone gcn or sage"):
         TrainingSettings.model_validate({"model": {"backbone": "gin"}})
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"evaluated_on": "whole_graph"}, "evaluated_on 'client'"),
+        ({"model": {"width": [6, 4]}}, "one width for all layers"),
+        ({"model": {"masks": True}}, "no masks"),
+        ({"model": {"apv": True}}, "no apv"),
+    ],
+)
+def test_settings_that_graph_classification_would_ignore_are_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        training(**changes)
