@@ -14,7 +14,6 @@ from fedbench.configuration.protocol import TrainingSettings
 from fedbench.methods.exchange import Cell
 from fedbench.models.network import Network
 
-
 Steps = Sequence[tuple[int, int]]
 """(client, local steps that it has taken in the round) of some clients."""
 
