@@ -35,13 +35,14 @@ class RecTrace:
 
     ``losses`` [rounds, K], of the last batches; None where nothing is trained. ``figures`` [rounds, K, 2], Recall@20
     and NDCG@20 of test pairs. ``further``: the method's own figures by name, [rounds, K]. ``tolerance``: how near the
-    engine comes, in the first round and later.
+    engine comes to losses and these, in the first round and later; ``of_figures``: to ``figures``.
     """
 
     losses: np.ndarray | None
     figures: np.ndarray
     further: dict[str, np.ndarray] = field(default_factory=dict)
     tolerance: tuple[float, float] = (1e-9, 1e-9)
+    of_figures: tuple[float, float] = (1e-12, 1e-12)
 
 
 def networks_in(method: Method[Any], problem: RecProblem, seed: int) -> list[Any]:

@@ -49,12 +49,12 @@ def test_three_rounds_are_those_of_the_plain_program(name: str, variant: str, ow
     method, problem = small(name, variant, own), uneven(*users_and_items_of(name))
     plain, ours = rec_program_of(name)(method, problem, 3), run(method, problem, (3,), DOUBLE).history
     for metric, place in (("recall@20", 0), ("ndcg@20", 1)):
-        close(series(ours, "test", metric), plain.figures[:, :, place], plain.tolerance)
+        close(series(ours, "test", metric), plain.figures[:, :, place], plain.of_figures)
     for metric, values in plain.further.items():
         close(series(ours, "none", metric), values, plain.tolerance)
     if plain.losses is not None:
         close(series(ours, "train", "loss"), plain.losses, plain.tolerance)
-        assert not np.allclose(plain.losses[0], plain.losses[-1], rtol=1e-6)
+        assert not np.allclose(plain.losses[0], plain.losses[-1], rtol=1e-3)
 
 
 def close(found: np.ndarray, expected: np.ndarray, tolerance: tuple[float, float]) -> None:
@@ -69,7 +69,7 @@ def alike(history: History, other: History, seed: int = 0) -> None:
     assert [entry[:3] for entry in history.entries] == [entry[:3] for entry in other.entries]
     for (*_, metric, values), (*_, others) in zip(history.entries, other.entries, strict=True):
         own = others.reshape(len(other.seeds), -1)[seed]
-        assert np.allclose(values, own, rtol=1e-6, atol=1e-6, equal_nan=True), metric
+        assert np.allclose(values, own, rtol=1e-9, atol=1e-9, equal_nan=True), metric
 
 
 @pytest.mark.parametrize("shared", [0, 6, 7])
